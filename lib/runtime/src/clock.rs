@@ -1,0 +1,91 @@
+//! Where the time comes from.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use jiff::{SignedDuration, Timestamp, civil::Date, tz::Offset};
+
+/// Santo Domingo: −04:00 all year, without daylight saving, whatever the host's zone says.
+const SANTO_DOMINGO: Offset = Offset::constant(-4);
+
+/// The system's time, or a time that a test moves by hand. Clones share it.
+#[derive(Debug, Clone)]
+pub struct Clock(Source);
+
+#[derive(Debug, Clone)]
+enum Source {
+    System,
+    Manual(Arc<Mutex<Timestamp>>),
+}
+
+impl Clock {
+    /// The clock of production.
+    pub fn system() -> Self {
+        Self(Source::System)
+    }
+
+    /// A clock that stands still until [`Clock::advance`] moves it.
+    pub fn manual(start: Timestamp) -> Self {
+        Self(Source::Manual(Arc::new(Mutex::new(start))))
+    }
+
+    /// The present instant.
+    pub fn now(&self) -> Timestamp {
+        match &self.0 {
+            #[expect(clippy::disallowed_methods, reason = "the clock is the one that asks the system")]
+            Source::System => Timestamp::now(),
+            Source::Manual(time) => *time.lock().unwrap_or_else(PoisonError::into_inner),
+        }
+    }
+
+    /// The present date in the Dominican Republic.
+    pub fn today(&self) -> Date {
+        SANTO_DOMINGO.to_datetime(self.now()).date()
+    }
+
+    /// Moves a manual clock forward, or back by a negative duration.
+    ///
+    /// # Panics
+    ///
+    /// On the system's clock, and beyond the years that a timestamp can hold: both are mistakes of the test.
+    pub fn advance(&self, by: SignedDuration) {
+        match &self.0 {
+            Source::System => panic!("only a manual clock can be advanced"),
+            Source::Manual(time) => {
+                let mut time = time.lock().unwrap_or_else(PoisonError::into_inner);
+                *time = time
+                    .checked_add(by)
+                    .expect("a test stays within the years of a timestamp");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_manual_clock_moves_only_when_told_and_clones_share_it() {
+        let start = Timestamp::from_second(1_798_761_600).expect("in range");
+        let clock = Clock::manual(start);
+        let clone = clock.clone();
+        assert_eq!(clone.now(), start);
+        clock.advance(SignedDuration::from_secs(90));
+        assert_eq!(clone.now(), start + SignedDuration::from_secs(90));
+    }
+
+    #[test]
+    fn today_is_the_date_in_santo_domingo() {
+        let clock = Clock::manual("2026-11-28T03:59:59Z".parse().expect("an instant"));
+        assert_eq!(clock.today(), jiff::civil::date(2026, 11, 27));
+        clock.advance(SignedDuration::from_secs(1));
+        assert_eq!(clock.today(), jiff::civil::date(2026, 11, 28));
+    }
+
+    #[test]
+    fn the_system_clock_runs() {
+        let clock = Clock::system();
+        let before = clock.now();
+        assert!(clock.now() >= before);
+    }
+}

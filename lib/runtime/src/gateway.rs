@@ -1,0 +1,95 @@
+//! Entry point of HTTP functions: API Gateway REST events (version 1) to a router and back.
+//!
+//! The request side is `lambda_http`'s: it decodes base64 bodies and multi-valued headers and queries. It puts the stage
+//! in front of the path (`/api/api/v1/…`) unless `AWS_LAMBDA_HTTP_IGNORE_STAGE_IN_PATH` is set to anything, so
+//! `template.yaml` sets it for every HTTP function; it is not set here because changing the environment of a running
+//! process is unsafe.
+//!
+//! The answer side is ours: `lambda_http` turns each answer whose type looks like text into UTF-8 text, which drops a
+//! byte order mark and replaces what is not UTF-8. A stored document must leave as the bytes it is, so everything but
+//! JSON and plain text goes out as base64, flagged.
+
+use axum::{Router, body::Body};
+use lambda_http::{
+    RequestExt,
+    aws_lambda_events::{apigw::ApiGatewayProxyResponse, encodings::Body as EventBody},
+    http::{HeaderMap, HeaderValue, Request, StatusCode, header::CONTENT_TYPE},
+    request::{LambdaRequest, RequestContext},
+};
+use lambda_runtime::{LambdaEvent, service_fn};
+use tower::ServiceExt;
+
+use crate::Error;
+
+/// The gateway's name for a request, put into the request's extensions by [`answer`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RequestId(pub String);
+
+/// Serves a router as a Lambda function behind API Gateway.
+pub async fn serve(router: Router) -> Result<(), Error> {
+    lambda_runtime::run(service_fn(|event: LambdaEvent<LambdaRequest>| {
+        let router = router.clone();
+        async move { Ok::<_, Error>(answer(router, event.payload).await) }
+    }))
+    .await
+}
+
+/// Answers one gateway event with a router. The local gateway calls it too.
+pub async fn answer(router: Router, event: LambdaRequest) -> ApiGatewayProxyResponse {
+    let request: lambda_http::Request = event.into();
+    let id = match request.request_context_ref() {
+        Some(RequestContext::ApiGatewayV1(context)) => context.request_id.clone(),
+        _ => None,
+    };
+    let mut request: Request<Body> = request.map(Body::new);
+    if let Some(id) = id {
+        request.extensions_mut().insert(RequestId(id));
+    }
+    let response = match router.oneshot(request).await {
+        Ok(response) => response,
+        Err(never) => match never {},
+    };
+    let (parts, body) = response.into_parts();
+    // The bytes of our own answers cannot fail to arrive; a body that streams from elsewhere can.
+    let (status, body) = match axum::body::to_bytes(body, usize::MAX).await {
+        Ok(bytes) => (parts.status, event_body(&parts.headers, bytes.to_vec())),
+        Err(error) => {
+            tracing::error!(%error, "answer broke off");
+            (StatusCode::INTERNAL_SERVER_ERROR, EventBody::Empty)
+        }
+    };
+    let mut answer = ApiGatewayProxyResponse::default();
+    answer.status_code = i64::from(status.as_u16());
+    answer.is_base64_encoded = matches!(body, EventBody::Binary(_));
+    // Single headers are left empty: the gateway merges both maps, which would send each header twice.
+    answer.multi_value_headers = parts.headers;
+    answer.body = match body {
+        EventBody::Empty => None,
+        body => Some(body),
+    };
+    answer
+}
+
+fn event_body(headers: &HeaderMap, bytes: Vec<u8>) -> EventBody {
+    if bytes.is_empty() {
+        return EventBody::Empty;
+    }
+    if !headers.get(CONTENT_TYPE).is_some_and(is_text) {
+        return EventBody::Binary(bytes);
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => EventBody::Text(text),
+        Err(error) => EventBody::Binary(error.into_bytes()),
+    }
+}
+
+fn is_text(content_type: &HeaderValue) -> bool {
+    let Ok(content_type) = content_type.to_str() else {
+        return false;
+    };
+    let essence = content_type.split(';').next().unwrap_or_default().trim();
+    matches!(essence, "application/json" | "text/plain" | "text/html")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+#![expect(clippy::unwrap_used, reason = "a test may stop where it stands")]
+
+use axum::{
+    Extension,
+    body::Bytes,
+    extract::RawQuery,
+    response::IntoResponse,
+    routing::{get, post},
+};
+use serde_json::{Value, json};
+
+use super::*;
+
+/// What API Gateway sends, with `changes` laid over it.
+fn event(method: &str, path: &str, changes: Value) -> LambdaRequest {
+    let mut event = json!({
+        "resource": "/{proxy+}", "path": path, "httpMethod": method,
+        "headers": {"Host": "example.execute-api.us-east-1.amazonaws.com", "X-Forwarded-Proto": "https"},
+        "multiValueHeaders": {"Host": ["example.execute-api.us-east-1.amazonaws.com"], "X-Forwarded-Proto": ["https"]},
+        "queryStringParameters": null, "multiValueQueryStringParameters": null,
+        "pathParameters": {"proxy": path.trim_start_matches('/')}, "stageVariables": null,
+        "requestContext": {
+            "resourcePath": "/{proxy+}", "httpMethod": method, "path": format!("/api{path}"),
+            "requestId": "41b45ea3-70b5-11e6-b7bd-69b5aaebc7d9", "apiId": "example", "accountId": "123456789012",
+            "identity": {"sourceIp": "192.0.2.1"},
+        },
+        "body": null, "isBase64Encoded": false,
+    });
+    for (name, value) in changes.as_object().unwrap() {
+        event[name] = value.clone();
+    }
+    serde_json::from_value(event).unwrap()
+}
+
+async fn answered(router: Router, event: LambdaRequest) -> Value {
+    serde_json::to_value(answer(router, event).await).unwrap()
+}
+
+#[tokio::test]
+async fn a_base64_body_reaches_the_handler_decoded() {
+    let router = Router::new().route(
+        "/upload",
+        post(|body: Bytes| async move { assert_eq!(body.as_ref(), b"\xff\x00\xfe") }),
+    );
+    let event = event("POST", "/upload", json!({"body": "/wD+", "isBase64Encoded": true}));
+    assert_eq!(answered(router, event).await["statusCode"], 200);
+}
+
+#[tokio::test]
+async fn json_leaves_as_text_and_its_headers_once() {
+    let router = Router::new().route("/", get(|| async { axum::Json(json!({"name": "Ñandú"})) }));
+    let answer = answered(router, event("GET", "/", json!({}))).await;
+    assert_eq!(answer["body"], r#"{"name":"Ñandú"}"#);
+    assert_eq!(answer["isBase64Encoded"], false);
+    assert_eq!(answer["headers"], json!({}));
+    assert_eq!(answer["multiValueHeaders"]["content-type"], json!(["application/json"]));
+}
+
+#[tokio::test]
+async fn xml_leaves_as_the_bytes_it_is() {
+    // A byte order mark and a Latin-1 letter: both would be lost as text.
+    let document: &[u8] = b"\xef\xbb\xbf<a>\xcd</a>";
+    let router = Router::new().route(
+        "/xml",
+        get(move || async move { ([(CONTENT_TYPE, "application/xml")], document).into_response() }),
+    );
+    let answer = answered(router, event("GET", "/xml", json!({}))).await;
+    assert_eq!(answer["isBase64Encoded"], true);
+    assert_eq!(answer["body"], "77u/PGE+zTwvYT4=");
+}
+
+#[tokio::test]
+async fn an_empty_answer_has_no_body() {
+    let router = Router::new().route("/", get(|| async { StatusCode::NO_CONTENT }));
+    let answer = answered(router, event("GET", "/", json!({}))).await;
+    assert_eq!(answer["statusCode"], 204);
+    assert_eq!(answer.get("body"), None);
+    assert_eq!(answer["isBase64Encoded"], false);
+}
+
+#[tokio::test]
+async fn the_gateways_request_id_reaches_the_router() {
+    let router = Router::new().route("/", get(|Extension(id): Extension<RequestId>| async move { id.0 }));
+    let answer = answered(router, event("GET", "/", json!({}))).await;
+    assert_eq!(answer["body"], "41b45ea3-70b5-11e6-b7bd-69b5aaebc7d9");
+}
+
+#[tokio::test]
+async fn every_value_of_a_repeated_query_name_arrives() {
+    let router = Router::new().route("/", get(|RawQuery(query): RawQuery| async move { query.unwrap() }));
+    let changes = json!({
+        "queryStringParameters": {"limit": "5"},
+        "multiValueQueryStringParameters": {"limit": ["50", "5"]},
+    });
+    let answer = answered(router, event("GET", "/", changes)).await;
+    assert_eq!(answer["body"], "limit=50&limit=5");
+}
+
+#[tokio::test]
+async fn a_space_or_a_percent_sign_in_a_query_survives() {
+    let router = Router::new().route("/", get(|RawQuery(query): RawQuery| async move { query.unwrap() }));
+    let changes = json!({"multiValueQueryStringParameters": {"external_id": ["A&B 50% +1"]}});
+    let answer = answered(router, event("GET", "/", changes)).await;
+    let query = answer["body"].as_str().unwrap();
+    assert!(
+        query == "external_id=A%26B%2050%25%20%2B1" || query == "external_id=A%26B+50%25+%2B1",
+        "{query}"
+    );
+}
