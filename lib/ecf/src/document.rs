@@ -1,0 +1,87 @@
+//! The document model: blocks of plain fields in the order of the official schemas.
+//!
+//! Each field is valid by itself; only the whole can be wrong. A block without content is not written.
+
+mod comprador;
+mod descuento;
+mod emisor;
+mod encabezado;
+mod id_doc;
+mod informaciones_adicionales;
+mod item;
+mod otra_moneda;
+mod paginacion;
+mod received;
+mod referencia;
+mod subtotal;
+mod totales;
+mod transporte;
+
+pub use comprador::Comprador;
+pub use descuento::{DescuentoORecargo, DescuentosORecargos};
+pub use emisor::{Emisor, TablaTelefonoEmisor};
+pub use encabezado::Encabezado;
+pub use id_doc::{FormaDePago, IdDoc, TablaFormasPago};
+pub use informaciones_adicionales::InformacionesAdicionales;
+pub use item::{
+    CodigosItem, DetallesItems, ImpuestoAdicionalItem, Item, Mineria, OtraMonedaDetalle, Retencion, SubDescuento,
+    SubRecargo, SubcantidadItem, TablaCodigosItem, TablaImpuestoAdicional, TablaSubDescuento, TablaSubRecargo,
+    TablaSubcantidad,
+};
+pub use otra_moneda::{ImpuestoAdicionalOtraMoneda, ImpuestosAdicionalesOtraMoneda, OtraMoneda};
+pub use paginacion::{Pagina, Paginacion, SubtotalImpuestoAdicional};
+pub use received::Received;
+pub use referencia::InformacionReferencia;
+pub use subtotal::{Subtotal, Subtotales};
+pub use totales::{ImpuestoAdicional, ImpuestosAdicionales, Totales};
+pub use transporte::Transporte;
+
+use crate::field::{Block as _, block_schema, element};
+use crate::{FechaHora, ReceiptType};
+
+/// The root element.
+pub(crate) const ROOT: &str = "ECF";
+/// The element that signing fills in; it stands last, before the signature.
+pub(crate) const FECHA_HORA_FIRMA: &str = "FechaHoraFirma";
+
+block! {
+    /// A receipt without its signature.
+    pub struct Document {
+        encabezado: Encabezado, "Encabezado", "1111111111", "Everything but the lines";
+        detalles_items: DetallesItems, "DetallesItems", "1111111111", "The lines";
+        subtotales: Subtotales, "Subtotales", "3333333333", "Informative sums over some of the lines";
+        descuentos_o_recargos: DescuentosORecargos, "DescuentosORecargos", "2222202220", "Discounts and surcharges of the whole receipt";
+        paginacion: Paginacion, "Paginacion", "2222222222", "The printed pages, when there is more than one";
+        informacion_referencia: InformacionReferencia, "InformacionReferencia", "2211222222", "The receipt that is modified or replaced";
+        fecha_hora_firma: Option<FechaHora>, "FechaHoraFirma", "1111111111", "When it was signed";
+    }
+}
+
+impl Document {
+    /// The canonical bytes, as they are; what is absent is left out.
+    pub fn to_xml(&self) -> Vec<u8> {
+        self.write(None)
+    }
+
+    /// The canonical bytes, with an instant of signing for a document that carries none yet.
+    pub(crate) fn write(&self, signed_at: Option<FechaHora>) -> Vec<u8> {
+        // Room for the header and for a rich line each, so that memory is taken once.
+        const HEADER: usize = 4_096;
+        const LINE: usize = 768;
+        let mut out = Vec::with_capacity(HEADER + self.detalles_items.item.len() * LINE);
+        element(ROOT, &mut out, |out| {
+            self.write_members(out);
+            if let Some(signed_at) = signed_at {
+                element(FECHA_HORA_FIRMA, out, |out| {
+                    out.extend_from_slice(signed_at.to_string().as_bytes())
+                });
+            }
+        });
+        out
+    }
+}
+
+/// What the payload of this type may look like, as a JSON schema in the dialect of OpenAPI 3.1.
+pub fn json_schema(receipt_type: ReceiptType) -> serde_json::Value {
+    block_schema(Document::FIELDS, receipt_type)
+}

@@ -1,0 +1,257 @@
+//! The stages of a receipt on its way to the signature: read, complete, numbered.
+
+mod numbered;
+
+pub use numbered::Numbered;
+
+use rust_decimal::Decimal;
+
+use crate::catalogue::Version;
+use crate::document::{Document, ROOT};
+use crate::field::{Checker, Problem, Reader, Source, Stage};
+use crate::violation::{Violation, sort_in_document_order};
+use crate::{Amounts, Encf, Fecha, Monto, Node, ReceiptType, Texto};
+
+/// A consumer invoice below this amount, in pesos, is sent as a summary.
+pub const SUMMARY_THRESHOLD: Decimal = Decimal::from_parts(250_000, 0, 0, false, 0);
+
+/// Lines of a receipt that is sent in full.
+const LINES_SENT_IN_FULL: usize = 1_000;
+
+/// A payload whose fields are valid each by itself.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draft {
+    receipt_type: ReceiptType,
+    amounts: Amounts,
+    document: Document,
+}
+
+/// A receipt that is complete but for its number and what signing adds.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ecf {
+    receipt_type: ReceiptType,
+    document: Document,
+}
+
+impl Draft {
+    /// Reads a payload, with notices about what was taken although it was not quite right.
+    ///
+    /// The version, the type and the numbers of lines are filled in when absent, and so is the anonymous buyer of a
+    /// consumer invoice unless amounts are verbatim, since certification wants nothing added.
+    ///
+    /// # Errors
+    ///
+    /// Everything that is wrong with the payload, in document order.
+    pub fn read(
+        receipt_type: ReceiptType,
+        payload: &Node,
+        amounts: Amounts,
+    ) -> Result<(Self, Vec<Violation>), Vec<Violation>> {
+        let mut reader = Reader::new(receipt_type, amounts, Source::Caller);
+        let payload = match payload.get(ROOT) {
+            Some(inner) => {
+                let message = "the payload is the content of ECF; the wrapping was taken off";
+                reader.notice(Problem::new("AVISO-01", "wrapped", message), None);
+                inner
+            }
+            None => payload,
+        };
+        let document = reader.block(payload);
+        let mut draft = Self {
+            receipt_type,
+            amounts,
+            document,
+        };
+        draft.judge_type(&mut reader.violations);
+        draft.fill_in(&mut reader);
+        let (mut violations, mut notices) = (reader.violations, reader.notices);
+        if violations.is_empty() {
+            sort_in_document_order(&mut notices);
+            return Ok((draft, notices));
+        }
+        Checker::check_beside(&draft.document, receipt_type, Stage::Draft, &mut violations);
+        sort_in_document_order(&mut violations);
+        Err(violations)
+    }
+
+    /// The type it was read as.
+    pub fn receipt_type(&self) -> ReceiptType {
+        self.receipt_type
+    }
+
+    /// How its amounts are written.
+    pub fn amounts(&self) -> Amounts {
+        self.amounts
+    }
+
+    /// The number that the payload brought.
+    pub fn encf(&self) -> Option<&Encf> {
+        self.document.encabezado.id_doc.encf.as_ref()
+    }
+
+    /// What was read.
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// What was read, for who computes the totals.
+    pub fn document_mut(&mut self) -> &mut Document {
+        &mut self.document
+    }
+
+    /// Checks that nothing is missing, forbidden or too often there. Number and expiry may still be absent.
+    ///
+    /// # Errors
+    ///
+    /// Every violation, in document order.
+    pub fn check(self) -> Result<Ecf, Vec<Violation>> {
+        let mut violations = Checker::check(&self.document, self.receipt_type, Stage::Draft);
+        let lines = self.document.detalles_items.item.len();
+        let small = self.receipt_type == ReceiptType::E32 && is_below_threshold(&self.document);
+        if self.receipt_type == ReceiptType::E32 && !small && lines > LINES_SENT_IN_FULL {
+            let path = vec!["DetallesItems".to_owned(), "Item".to_owned()];
+            let message = format!("a consumer invoice of RD$250,000.00 or more has {LINES_SENT_IN_FULL} lines at most");
+            violations.push(
+                Violation::rejected(path, "ESTRUCTURA-03", "too_long", message)
+                    .with_given(&lines.to_string())
+                    .with_expected(format!("at most {LINES_SENT_IN_FULL}")),
+            );
+        }
+        if violations.is_empty() {
+            return Ok(Ecf {
+                receipt_type: self.receipt_type,
+                document: self.document,
+            });
+        }
+        sort_in_document_order(&mut violations);
+        Err(violations)
+    }
+
+    /// The type in the payload and the one in its number must be the one it is read as.
+    fn judge_type(&self, violations: &mut Vec<Violation>) {
+        let id_doc = &self.document.encabezado.id_doc;
+        let expected = self.receipt_type.as_str();
+        if let Some(given) = id_doc.tipo_ecf.filter(|given| *given != self.receipt_type) {
+            let message = format!("TipoeCF is {given}, but the receipt is issued as type {expected}");
+            let violation = Violation::rejected(id_doc_path("TipoeCF"), "ESTRUCTURA-40", "value_error", message);
+            violations.push(violation.with_given(given.as_str()).with_expected(expected));
+        }
+        if let Some(given) = id_doc.encf.filter(|given| given.receipt_type() != self.receipt_type) {
+            violations.push(wrong_type_of_number(given, self.receipt_type));
+        }
+    }
+
+    fn fill_in(&mut self, reader: &mut Reader) {
+        let header = &mut self.document.encabezado;
+        header.version.get_or_insert(Version::V1);
+        header.id_doc.tipo_ecf.get_or_insert(self.receipt_type);
+        for (number, line) in (1..).zip(&mut self.document.detalles_items.item) {
+            line.numero_linea.get_or_insert(number);
+        }
+        for (number, entry) in (1..).zip(&mut self.document.descuentos_o_recargos.descuento_o_recargo) {
+            entry.numero_linea.get_or_insert(number);
+        }
+        let anonymous = self.receipt_type == ReceiptType::E32
+            && self.amounts == Amounts::Scaled
+            && header.comprador == crate::document::Comprador::default()
+            && !reader
+                .violations
+                .iter()
+                .any(|violation| violation.path.starts_with(&buyer_path()));
+        if anonymous {
+            header.comprador.razon_social_comprador = Some(anonymous_buyer());
+            let message = "a consumer invoice names a buyer: CONSUMIDOR FINAL was filled in";
+            let notice = Violation::rejected(buyer_path(), "AVISO-06", "value_added", message);
+            reader.notices.push(notice.with_grade(crate::Grade::Notice));
+        }
+    }
+}
+
+impl Ecf {
+    /// The type of the receipt.
+    pub fn receipt_type(&self) -> ReceiptType {
+        self.receipt_type
+    }
+
+    /// The number that the payload brought.
+    pub fn encf(&self) -> Option<&Encf> {
+        self.document.encabezado.id_doc.encf.as_ref()
+    }
+
+    /// The content.
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// Whether a summary is sent in its place.
+    pub fn goes_as_summary(&self) -> bool {
+        self.receipt_type == ReceiptType::E32 && is_below_threshold(&self.document)
+    }
+
+    /// Gives the receipt its number and, where its type carries one, the expiry of the number's range.
+    ///
+    /// # Errors
+    ///
+    /// When the number is of another type, the payload brought another number or expiry, or the type carries an expiry
+    /// and none is known.
+    pub fn numbered(mut self, encf: Encf, expiry: Option<Fecha>) -> Result<Numbered, Violation> {
+        if encf.receipt_type() != self.receipt_type {
+            return Err(wrong_type_of_number(encf, self.receipt_type));
+        }
+        let id_doc = &mut self.document.encabezado.id_doc;
+        if let Some(given) = id_doc.encf.filter(|given| *given != encf) {
+            let message = format!("the payload brings the number {given}, another one was assigned");
+            let violation = Violation::rejected(id_doc_path("eNCF"), "ESTRUCTURA-42", "value_error", message);
+            return Err(violation.with_given(&given.to_string()).with_expected(encf.to_string()));
+        }
+        id_doc.encf = Some(encf);
+        if self.receipt_type.carries_expiry() {
+            let path = id_doc_path("FechaVencimientoSecuencia");
+            match (id_doc.fecha_vencimiento_secuencia, expiry) {
+                (Some(given), Some(known)) if given != known => {
+                    let message = format!("the range of {encf} expires on {known}, the payload says {given}");
+                    let violation = Violation::rejected(path, "ESTRUCTURA-43", "value_error", message);
+                    return Err(violation
+                        .with_given(&given.to_string())
+                        .with_expected(known.to_string()));
+                }
+                (None, None) => {
+                    let message = format!("the expiry of the range of {encf} is not known");
+                    return Err(Violation::rejected(path, "ESTRUCTURA-01", "missing", message));
+                }
+                (given, known) => id_doc.fecha_vencimiento_secuencia = given.or(known),
+            }
+        }
+        Ok(Numbered::new(encf, self.document))
+    }
+}
+
+fn is_below_threshold(document: &Document) -> bool {
+    let total: Option<&Monto> = document.encabezado.totales.monto_total.as_ref();
+    total.is_some_and(|total| total.value() < SUMMARY_THRESHOLD)
+}
+
+/// What the authority's own examples call a buyer who gave no name.
+pub(crate) fn anonymous_buyer() -> Texto {
+    "CONSUMIDOR FINAL"
+        .parse()
+        .expect("the words have no blanks at the ends")
+}
+
+fn buyer_path() -> Vec<String> {
+    vec!["Encabezado".to_owned(), "Comprador".to_owned()]
+}
+
+fn id_doc_path(field: &str) -> Vec<String> {
+    vec!["Encabezado".to_owned(), "IdDoc".to_owned(), field.to_owned()]
+}
+
+fn wrong_type_of_number(encf: Encf, expected: ReceiptType) -> Violation {
+    let message = format!(
+        "{encf} is a number of type {}, the receipt is of type {expected}",
+        encf.receipt_type()
+    );
+    Violation::rejected(id_doc_path("eNCF"), "ESTRUCTURA-41", "value_error", message)
+        .with_given(&encf.to_string())
+        .with_expected(format!("E{expected} and ten digits"))
+}

@@ -1,0 +1,131 @@
+//! Whether what must be there is there, and nothing that must not.
+
+use super::{Block, Content, Field, Member, Presence};
+use crate::ReceiptType;
+use crate::violation::Violation;
+
+/// A walk over a document that collects what is missing, forbidden or too often there.
+#[derive(Debug)]
+pub(crate) struct Checker {
+    receipt_type: ReceiptType,
+    stage: Stage,
+    path: Vec<String>,
+    violations: Vec<Violation>,
+}
+
+/// How far the document has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// Number, expiry and instant of signing may still be missing.
+    Draft,
+    /// Nothing may be missing.
+    Whole,
+}
+
+/// Fields that are assigned later: the number with its expiry from a range, the instant of signing.
+const ASSIGNED_LATER: [&str; 3] = ["eNCF", "FechaVencimientoSecuencia", "FechaHoraFirma"];
+
+/// The code of an unknown name, which says nothing of the fields beside it.
+const UNKNOWN: &str = "ESTRUCTURA-04";
+
+impl Checker {
+    /// All violations of presence and occurrence in a document of this type.
+    pub(crate) fn check(document: &impl Block, receipt_type: ReceiptType, stage: Stage) -> Vec<Violation> {
+        let mut checker = Self {
+            receipt_type,
+            stage,
+            path: Vec::new(),
+            violations: Vec::new(),
+        };
+        document.check_members(&mut checker);
+        checker.violations
+    }
+
+    /// Adds to the faults of reading what is missing beside them. What could not be read is not missing too.
+    pub(crate) fn check_beside(
+        document: &impl Block,
+        receipt_type: ReceiptType,
+        stage: Stage,
+        faults: &mut Vec<Violation>,
+    ) {
+        let related = |left: &[String], right: &[String]| left.iter().zip(right).all(|(one, other)| one == other);
+        let mut found = Self::check(document, receipt_type, stage);
+        found.retain(|violation| {
+            !faults
+                .iter()
+                .any(|fault| fault.code != UNKNOWN && related(&fault.path, &violation.path))
+        });
+        faults.append(&mut found);
+    }
+
+    pub(crate) fn member<M: Member>(&mut self, member: &M, field: &'static Field) {
+        let presence = field.obligations.presence(self.receipt_type);
+        if member.is_empty() {
+            let later = self.stage == Stage::Draft && ASSIGNED_LATER.contains(&field.name);
+            if presence == Presence::Mandatory && !later {
+                self.missing(field);
+            }
+            return;
+        }
+        if presence == Presence::Forbidden {
+            let message = format!("{} is not allowed in type {}", field.name, self.receipt_type);
+            let path = self.path_to(field);
+            self.violations
+                .push(Violation::rejected(path, "ESTRUCTURA-02", "extra_forbidden", message));
+            return;
+        }
+        self.path.push(field.name.to_owned());
+        member.check(field, self);
+        self.path.pop();
+    }
+
+    /// Each element of a list, and their count. The path stands at the list.
+    pub(crate) fn list<C: Content>(&mut self, field: &'static Field, list: &[C]) {
+        let limit = field.limit.of(self.receipt_type);
+        if list.len() > limit as usize {
+            let message = format!(
+                "{} may stand {limit} times at most, and stands {} times",
+                field.name,
+                list.len()
+            );
+            self.violations.push(
+                Violation::rejected(self.path.clone(), "ESTRUCTURA-03", "too_long", message)
+                    .with_given(&list.len().to_string())
+                    .with_expected(format!("at most {limit}")),
+            );
+        }
+        for (index, one) in list.iter().enumerate() {
+            self.path.push(index.to_string());
+            one.check_one(self);
+            self.path.pop();
+        }
+    }
+
+    fn missing(&mut self, field: &'static Field) {
+        let message = match &field.children {
+            Some(children) => {
+                let mandatory: Vec<&str> = children
+                    .iter()
+                    .filter(|child| child.obligations.presence(self.receipt_type) == Presence::Mandatory)
+                    .map(|child| child.name)
+                    .collect();
+                let hint = if mandatory.is_empty() {
+                    String::new()
+                } else {
+                    format!(" with {}", mandatory.join(", "))
+                };
+                format!("{} is mandatory in type {}{hint}", field.name, self.receipt_type)
+            }
+            None => format!("{} is mandatory in type {}", field.name, self.receipt_type),
+        };
+        let path = self.path_to(field);
+        self.violations
+            .push(Violation::rejected(path, "ESTRUCTURA-01", "missing", message));
+    }
+
+    fn path_to(&self, field: &Field) -> Vec<String> {
+        let mut path = self.path.clone();
+        path.push(field.name.to_owned());
+        path
+    }
+}

@@ -1,0 +1,138 @@
+//! What to say about a name that no row declares: known slips, names of other places, the nearest name.
+
+use super::Block as _;
+use super::Field;
+use crate::Document;
+
+/// What to tell the caller.
+pub(super) struct Hint {
+    pub(super) message: String,
+    pub(super) expected: Option<String>,
+}
+
+/// Names that are taken for a field, with a notice.
+const ALIASES: [(&str, &str); 1] = [("Telefono", "TelefonoEmisor")];
+
+/// Names that programs are known to use by mistake: parent, their name, the right one. They are refused, since taking
+/// them would hide a mistake that the next field repeats.
+const SLIPS: [(&str, &str, &str); 14] = [
+    ("Item", "Descripcion", "NombreItem"),
+    ("Item", "Nombre", "NombreItem"),
+    ("Item", "Cantidad", "CantidadItem"),
+    ("Item", "Precio", "PrecioUnitarioItem"),
+    ("Item", "PrecioUnitario", "PrecioUnitarioItem"),
+    ("Item", "Monto", "MontoItem"),
+    ("Emisor", "RNC", "RNCEmisor"),
+    ("Emisor", "RazonSocial", "RazonSocialEmisor"),
+    ("Emisor", "Direccion", "DireccionEmisor"),
+    ("Comprador", "RNC", "RNCComprador"),
+    ("Comprador", "RazonSocial", "RazonSocialComprador"),
+    ("Totales", "Total", "MontoTotal"),
+    ("Totales", "ITBIS", "TotalITBIS"),
+    ("IdDoc", "NCF", "eNCF"),
+];
+
+pub(super) fn is_alias(key: &str, name: &str) -> bool {
+    ALIASES.iter().any(|(alias, meant)| *alias == key && *meant == name)
+}
+
+pub(super) fn for_unknown(key: &str, parent: Option<&str>, fields: &[Field]) -> Hint {
+    let place = parent.unwrap_or("the payload");
+    if let Some(meant) = slip(key, parent).or_else(|| nearest(key, fields)) {
+        return Hint {
+            message: format!("{key} is no field of {place}; did you mean {meant}?"),
+            expected: Some(meant.to_owned()),
+        };
+    }
+    if let Some(home) = home_of(key, Document::FIELDS, "") {
+        return Hint {
+            message: format!("{key} is no field of {place}: it belongs under {home}"),
+            expected: Some(home),
+        };
+    }
+    Hint {
+        message: format!("{key} is no field of {place}"),
+        expected: None,
+    }
+}
+
+fn slip(key: &str, parent: Option<&str>) -> Option<&'static str> {
+    SLIPS
+        .iter()
+        .find(|(place, wrong, _)| Some(*place) == parent && wrong.eq_ignore_ascii_case(key))
+        .map(|(_, _, right)| *right)
+}
+
+/// The sibling whose name needs the fewest changes, when those are few.
+fn nearest<'f>(key: &str, fields: &'f [Field]) -> Option<&'f str> {
+    let lower = key.to_lowercase();
+    fields
+        .iter()
+        .map(|field| (distance(&lower, &field.name.to_lowercase()), field.name))
+        .min()
+        .filter(|(changes, name)| *changes <= (name.len() / 4).max(1))
+        .map(|(_, name)| name)
+}
+
+/// The path of the block that does declare the name.
+fn home_of(key: &str, fields: &[Field], path: &str) -> Option<String> {
+    fields.iter().find_map(|field| {
+        if field.name == key {
+            return Some(if path.is_empty() {
+                "the root of the payload".to_owned()
+            } else {
+                path.to_owned()
+            });
+        }
+        let below = if path.is_empty() {
+            field.name.to_owned()
+        } else {
+            format!("{path}/{}", field.name)
+        };
+        field.children.and_then(|children| home_of(key, children, &below))
+    })
+}
+
+/// How many characters must be added, dropped or changed (Levenshtein). Names far longer than ours are cut, so that a
+/// hostile key costs little.
+fn distance(left: &str, right: &str) -> usize {
+    const LONGEST: usize = 80;
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (above, character) in left.chars().take(LONGEST).enumerate() {
+        let mut diagonal = above;
+        row[0] = above + 1;
+        for (index, other) in right.iter().enumerate() {
+            let changed = diagonal + usize::from(character != *other);
+            diagonal = row[index + 1];
+            row[index + 1] = changed.min(row[index] + 1).min(diagonal + 1);
+        }
+    }
+    row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_distance_counts_changes() {
+        for (left, right, expected) in [
+            ("", "abc", 3),
+            ("abc", "abc", 0),
+            ("montototal", "montotota", 1),
+            ("ab", "ba", 2),
+        ] {
+            assert_eq!(distance(left, right), expected, "{left} {right}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_is_told_where_it_belongs() {
+        let hint = for_unknown("MontoTotal", None, Document::FIELDS);
+        assert_eq!(hint.expected.as_deref(), Some("Encabezado/Totales"));
+        let hint = for_unknown("DetalleItems", None, Document::FIELDS);
+        assert_eq!(hint.expected.as_deref(), Some("DetallesItems"));
+        assert_eq!(for_unknown("Whatever", None, Document::FIELDS).expected, None);
+    }
+}

@@ -1,0 +1,260 @@
+//! Reading a block from a tree: a caller's JSON, or received XML turned into the same shape.
+//!
+//! Order never counts; a scalar may come as number or text; what is known to be sent in another shape is taken with a
+//! notice; everything wrong is collected, nothing stops at the first fault.
+
+use super::values::Scalar;
+use super::{Block, Content, Field, Member, Presence, Problem, Value, hints};
+use crate::violation::{Grade, Violation};
+use crate::{Amounts, Node, ReceiptType};
+
+/// Where a tree comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// Our API: strict, with hints.
+    Caller,
+    /// A signed document of somebody else: read as far as possible.
+    Received,
+}
+
+/// What reading a value depends on.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) receipt_type: ReceiptType,
+    pub(crate) amounts: Amounts,
+    pub(crate) source: Source,
+    /// Notices about the value being read.
+    pub(crate) notices: Vec<Problem>,
+}
+
+/// A step of the path to the value being read.
+#[derive(Debug, Clone, Copy)]
+enum Step {
+    Name(&'static str),
+    Index(usize),
+}
+
+/// One reading of one tree.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    context: Context,
+    path: Vec<Step>,
+    pub(crate) violations: Vec<Violation>,
+    pub(crate) notices: Vec<Violation>,
+}
+
+/// The most rows a block has.
+const MOST_FIELDS: usize = 64;
+
+impl Reader {
+    pub(crate) fn new(receipt_type: ReceiptType, amounts: Amounts, source: Source) -> Self {
+        Self {
+            context: Context {
+                receipt_type,
+                amounts,
+                source,
+                notices: Vec::new(),
+            },
+            path: Vec::new(),
+            violations: Vec::new(),
+            notices: Vec::new(),
+        }
+    }
+
+    pub(crate) fn member<M: Member>(&mut self, member: &mut M, field: &'static Field, node: &Node) {
+        if is_nothing(node) {
+            return;
+        }
+        self.path.push(Step::Name(field.name));
+        if self.context.source == Source::Caller && field.name == "FechaHoraFirma" {
+            let message = "FechaHoraFirma is set at the moment of signing; the given one is ignored";
+            self.notice(Problem::new("AVISO-05", "ignored", message), node.as_scalar());
+        } else if field.obligations.presence(self.context.receipt_type) == Presence::Forbidden {
+            let message = format!("{} is not allowed in type {}", field.name, self.context.receipt_type);
+            self.violation(
+                Problem::new("ESTRUCTURA-02", "extra_forbidden", message),
+                node.as_scalar(),
+            );
+        } else {
+            member.read(field, node, self);
+        }
+        self.path.pop();
+    }
+
+    pub(crate) fn block<B: Block>(&mut self, node: &Node) -> B {
+        let mut block = B::default();
+        match node {
+            Node::Null => {}
+            Node::Object(members) => {
+                let slots = self.slots::<B>(members);
+                block.read_members(&slots[..B::FIELDS.len()], self);
+                self.unknown::<B>(members);
+            }
+            // `DetallesItems: [...]` for `DetallesItems: {Item: [...]}`.
+            Node::Array(_) if matches!(B::FIELDS, [Field { repeated: true, .. }]) => {
+                let message = format!(
+                    "a list stands where an object with {} is due; it was taken as that",
+                    B::FIELDS[0].name
+                );
+                self.notice(Problem::new("AVISO-02", "alias", message), None);
+                block.read_members(&[Some(node)], self);
+            }
+            other => {
+                let message = format!("an object is expected, not {}", other.kind());
+                self.violation(Problem::new("ESTRUCTURA-05", "dict_type", message), other.as_scalar());
+            }
+        }
+        block
+    }
+
+    pub(crate) fn list<C: Content>(&mut self, field: &'static Field, node: &Node) -> Vec<C> {
+        // One object where a list is due is a list of one; XML knows no difference.
+        let elements = match node {
+            Node::Array(elements) => elements.as_slice(),
+            one => std::slice::from_ref(one),
+        };
+        let mut list = Vec::with_capacity(elements.len());
+        for (index, element) in elements.iter().enumerate() {
+            self.path.push(Step::Index(index));
+            list.extend(C::read_one(field, element, self));
+            self.path.pop();
+        }
+        list
+    }
+
+    pub(crate) fn value<V: Value>(&mut self, field: &'static Field, node: &Node) -> Option<V> {
+        let scalar = match node {
+            Node::Null => return None,
+            Node::Text(text) => Scalar { text, number: false },
+            Node::Number(text) => Scalar { text, number: true },
+            // `{Telefono: "..."}` for the telephone number itself.
+            Node::Object(members) => match members.as_slice() {
+                [(key, value)] if hints::is_alias(key, field.name) || **key == *field.name => {
+                    let message = format!("{} is a value, not an object; its member {key} was taken", field.name);
+                    self.notice(Problem::new("AVISO-02", "alias", message), value.as_scalar());
+                    return self.value(field, value);
+                }
+                _ => return self.not_a_value(node),
+            },
+            Node::Bool(_) | Node::Array(_) => return self.not_a_value(node),
+        };
+        let result = V::read(scalar, &field.form, &mut self.context);
+        for notice in std::mem::take(&mut self.context.notices) {
+            self.notice(notice, Some(scalar.text));
+        }
+        match result {
+            Ok(value) => Some(value),
+            Err(problem) => {
+                self.violation(problem, Some(scalar.text));
+                None
+            }
+        }
+    }
+
+    fn not_a_value<V>(&mut self, node: &Node) -> Option<V> {
+        let message = format!("a text or a number is expected, not {}", node.kind());
+        self.violation(Problem::new("ESTRUCTURA-06", "string_type", message), None);
+        None
+    }
+
+    /// The member for each row of the block, by name or alias.
+    fn slots<'n, B: Block>(&mut self, members: &'n [(Box<str>, Node)]) -> [Option<&'n Node>; MOST_FIELDS] {
+        const { assert!(B::FIELDS.len() <= MOST_FIELDS) };
+        let mut slots = [None; MOST_FIELDS];
+        // Payloads mostly follow the order of the schema: the search starts where the last one ended.
+        let mut next = 0;
+        for (key, value) in members {
+            if let Some(place) = place_of(B::FIELDS, next, |field| **key == *field.name) {
+                slots[place] = Some(value);
+                next = place + 1;
+            }
+        }
+        for (key, value) in members {
+            let Some(place) = place_of(B::FIELDS, 0, |field| hints::is_alias(key, field.name)) else {
+                continue;
+            };
+            if slots[place].is_some() {
+                continue;
+            }
+            slots[place] = Some(value);
+            self.path.push(Step::Name(B::FIELDS[place].name));
+            let message = format!("{key} was taken as {}", B::FIELDS[place].name);
+            self.notice(
+                Problem::new("AVISO-02", "alias", message).expecting(B::FIELDS[place].name),
+                None,
+            );
+            self.path.pop();
+        }
+        slots
+    }
+
+    /// Members that no row names. Whatever is null counts as absent even there.
+    fn unknown<B: Block>(&mut self, members: &[(Box<str>, Node)]) {
+        for (key, value) in members {
+            let known = |field: &Field| **key == *field.name || hints::is_alias(key, field.name);
+            if value.is_null() || B::FIELDS.iter().any(known) {
+                continue;
+            }
+            if self.context.source == Source::Received && self.path.is_empty() && &**key == "Signature" {
+                continue;
+            }
+            let parent = self.path.iter().rev().find_map(|step| match step {
+                Step::Name(name) => Some(*name),
+                Step::Index(_) => None,
+            });
+            let hint = hints::for_unknown(key, parent, B::FIELDS);
+            let mut violation = Violation::rejected(self.path(), "ESTRUCTURA-04", "extra_forbidden", hint.message);
+            violation.path.push(key.to_string());
+            violation.given = Some(key.to_string());
+            violation.expected = hint.expected;
+            self.violations.push(violation);
+        }
+    }
+
+    fn path(&self) -> Vec<String> {
+        self.path
+            .iter()
+            .map(|step| match step {
+                Step::Name(name) => (*name).to_owned(),
+                Step::Index(index) => index.to_string(),
+            })
+            .collect()
+    }
+
+    fn violation(&mut self, problem: Problem, given: Option<&str>) {
+        let violation = self.build(problem, given);
+        self.violations.push(violation);
+    }
+
+    pub(crate) fn notice(&mut self, problem: Problem, given: Option<&str>) {
+        let notice = self.build(problem, given).with_grade(Grade::Notice);
+        self.notices.push(notice);
+    }
+
+    fn build(&self, problem: Problem, given: Option<&str>) -> Violation {
+        let mut violation = Violation::rejected(self.path(), problem.code, problem.kind, problem.message);
+        violation.expected = problem.expected;
+        match given {
+            Some(given) => violation.with_given(given),
+            None => violation,
+        }
+    }
+}
+
+fn place_of(fields: &[Field], start: usize, wanted: impl Fn(&Field) -> bool) -> Option<usize> {
+    let (before, from) = fields.split_at(start);
+    from.iter()
+        .position(&wanted)
+        .map(|place| place + start)
+        .or_else(|| before.iter().position(&wanted))
+}
+
+/// Null, or a container with nothing in it: the same as absent.
+fn is_nothing(node: &Node) -> bool {
+    match node {
+        Node::Null => true,
+        Node::Array(elements) => elements.iter().all(is_nothing),
+        Node::Object(members) => members.iter().all(|(_, member)| is_nothing(member)),
+        _ => false,
+    }
+}

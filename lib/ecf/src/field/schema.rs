@@ -1,0 +1,165 @@
+//! The JSON schema of a block for one receipt type, in the dialect of OpenAPI 3.1.
+
+use serde_json::{Map, Value, json};
+
+use super::{Catalogue, Class, Field, Form, Presence, Sign};
+use crate::ReceiptType;
+
+/// An object with the fields that this type may carry.
+pub(crate) fn block_schema(fields: &[Field], receipt_type: ReceiptType) -> Value {
+    let mut properties = Map::new();
+    let mut required = Vec::new();
+    for field in fields {
+        let presence = field.obligations.presence(receipt_type);
+        if presence == Presence::Forbidden || is_filled_in(field.name) {
+            continue;
+        }
+        if presence == Presence::Mandatory && !is_assigned(field.name) {
+            required.push(field.name);
+        }
+        properties.insert(field.name.to_owned(), field_schema(field, presence, receipt_type));
+    }
+    let mut schema = json!({"type": "object", "properties": properties, "additionalProperties": false});
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    schema
+}
+
+/// Never read from a payload.
+fn is_filled_in(name: &str) -> bool {
+    name == "FechaHoraFirma"
+}
+
+/// Mandatory in the document, and filled in when the payload leaves it out.
+fn is_assigned(name: &str) -> bool {
+    matches!(name, "Version" | "TipoeCF" | "eNCF" | "FechaVencimientoSecuencia")
+}
+
+fn field_schema(field: &Field, presence: Presence, receipt_type: ReceiptType) -> Value {
+    let mut schema = match field.children {
+        Some(children) => block_schema(children, receipt_type),
+        None => value_schema(&field.form, receipt_type),
+    };
+    if field.repeated {
+        // Lines are numbered by their place when they carry no number.
+        if let Some(Value::Array(required)) = schema.get_mut("required") {
+            required.retain(|name| name != "NumeroLinea");
+        }
+        schema = json!({"type": "array", "items": schema, "maxItems": field.limit.of(receipt_type)});
+        if presence == Presence::Mandatory {
+            schema["minItems"] = json!(1);
+        }
+    }
+    let description = match (&field.form, presence) {
+        (Form::Code(catalogue), _) if catalogue.len() <= WORTH_LISTING => {
+            let words: Vec<String> = catalogue
+                .iter()
+                .filter(|(_, words)| !words.is_empty())
+                .map(|(code, words)| format!("{code} {words}"))
+                .collect();
+            if words.is_empty() {
+                field.description.to_owned()
+            } else {
+                format!("{}: {}", field.description, words.join(", "))
+            }
+        }
+        _ => field.description.to_owned(),
+    };
+    schema["description"] = if presence == Presence::Conditional {
+        json!(format!("{description}. Conditional"))
+    } else {
+        json!(description)
+    };
+    schema
+}
+
+/// Longer catalogues are told by their pattern.
+const WORTH_LISTING: usize = 64;
+
+fn value_schema(form: &Form, receipt_type: ReceiptType) -> Value {
+    match *form {
+        Form::Block => json!({"type": "object"}),
+        Form::Text { max, class } => {
+            let mut schema = json!({"type": ["string", "number"], "minLength": 1, "maxLength": max});
+            if let Some(pattern) = class_pattern(class, receipt_type) {
+                schema["pattern"] = json!(pattern);
+            }
+            if class == Class::Email {
+                schema = json!({"type": "string", "format": "email", "maxLength": max});
+            }
+            schema
+        }
+        Form::Decimal { integers, scale, sign } => {
+            let minus = if sign == Sign::Signed { "[+-]?" } else { "" };
+            let mut schema = json!({
+                "type": ["string", "number"],
+                "pattern": format!("^{minus}[0-9]{{1,{integers}}}(\\.[0-9]{{1,{scale}}})?$"),
+            });
+            match sign {
+                Sign::Positive => schema["exclusiveMinimum"] = json!(0),
+                Sign::PositiveButIn41 if receipt_type != ReceiptType::E41 => schema["exclusiveMinimum"] = json!(0),
+                Sign::NotNegative | Sign::PositiveButIn41 => schema["minimum"] = json!(0),
+                Sign::Signed => {}
+            }
+            schema
+        }
+        Form::Integer { min, max } => {
+            let max = max.of(receipt_type);
+            let digits = max.to_string().len();
+            json!({"type": ["integer", "string"], "minimum": min, "maximum": max, "pattern": format!("^[0-9]{{1,{digits}}}$")})
+        }
+        Form::Code(catalogue) => code_schema(catalogue),
+        Form::Fecha => {
+            json!({"type": "string", "pattern": "^[0-3]?[0-9]-[01]?[0-9]-(19|20)[0-9]{2}$", "examples": ["27-11-2026"]})
+        }
+        Form::FechaHora => json!({
+            "type": "string",
+            "pattern": "^[0-3][0-9]-[01][0-9]-(19|20)[0-9]{2} [0-2]?[0-9]:[0-5]?[0-9]:[0-5]?[0-9]$",
+            "examples": ["27-11-2026 09:30:00"],
+        }),
+        Form::Rnc => json!({"type": ["string", "integer"], "pattern": "^([0-9]{9}|[0-9]{11})$"}),
+        Form::Encf => json!({"type": "string", "pattern": format!("^[Ee]{receipt_type}[0-9]{{10}}$")}),
+        Form::Ncf => json!({"type": "string", "pattern": "^([Ee][0-9]{12}|[Bb][0-9]{10}|[AaPp][0-9]{18})$"}),
+        Form::ReceiptType => json!({"type": ["string", "integer"], "enum": numbers_too(&[receipt_type.as_str()])}),
+    }
+}
+
+fn class_pattern(class: Class, receipt_type: ReceiptType) -> Option<&'static str> {
+    const LETTERS: &str = "^[a-zA-ZñÑáéíóúÁÉÍÓÚ, ]*$";
+    const PLACE: &str = "^[^0-9]{2,}[a-zA-ZñÑáéíóúÁÉÍÓÚ]$";
+    match class {
+        Class::Digits => Some("^[0-9]+$"),
+        Class::DigitsButIn45 if receipt_type != ReceiptType::E45 => Some("^[0-9]+$"),
+        Class::Letters => Some(LETTERS),
+        Class::Destination if receipt_type == ReceiptType::E47 => Some(LETTERS),
+        Class::Place | Class::Destination => Some(PLACE),
+        Class::Telephone => Some("^[0-9]{3}-[0-9]{3}-[0-9]{4}$"),
+        Class::Free | Class::DigitsButIn45 | Class::Words | Class::Email | Class::Exactly(_) => None,
+    }
+}
+
+fn code_schema(catalogue: Catalogue) -> Value {
+    if catalogue.len() > WORTH_LISTING {
+        let digits = catalogue[0].0.len();
+        return json!({"type": "string", "pattern": format!("^[0-9]{{{digits}}}$")});
+    }
+    let codes: Vec<&str> = catalogue.iter().map(|(code, _)| *code).collect();
+    let numeric = codes.iter().any(|code| code.parse::<u32>().is_ok());
+    let kinds = if numeric {
+        json!(["string", "integer"])
+    } else {
+        json!("string")
+    };
+    json!({"type": kinds, "enum": numbers_too(&codes)})
+}
+
+/// Each code as text and, where it is one, as number: both are read.
+fn numbers_too(codes: &[&str]) -> Vec<Value> {
+    let texts = codes.iter().map(|code| json!(code));
+    let numbers = codes
+        .iter()
+        .filter_map(|code| code.parse::<u32>().ok())
+        .map(|number| json!(number));
+    texts.chain(numbers).collect()
+}

@@ -1,0 +1,490 @@
+//! How the value types are read from the text of a payload and written into XML.
+
+use std::io::Write as _;
+
+use super::form::{Class, Form, Limit, Sign};
+use super::reader::{Context, Source};
+use super::{Catalogue, Checker, Content, Field, Reader, escape};
+use crate::money::{Amounts, DecimalError};
+use crate::text::TextoError;
+use crate::{
+    Cantidad, Encf, Fecha, FechaHora, Monto, Ncf, Node, Peso, Porcentaje, Precio, ReceiptType, Rnc, Subcantidad, Texto,
+    TipoCambio,
+};
+
+/// A scalar of the payload: its text, and whether JSON wrote it as a number.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scalar<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) number: bool,
+}
+
+impl Scalar<'_> {
+    /// The text of a whole number: some programs write `1.0` for 1.
+    fn whole(&self) -> &str {
+        match self.text.split_once('.') {
+            Some((whole, zeros)) if self.number && zeros.bytes().all(|byte| byte == b'0') => whole,
+            _ => self.text,
+        }
+    }
+}
+
+/// What is wrong with a value, before its path is known.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    pub(crate) code: &'static str,
+    pub(crate) kind: &'static str,
+    pub(crate) message: String,
+    pub(crate) expected: Option<String>,
+}
+
+impl Problem {
+    pub(crate) fn new(code: &'static str, kind: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            kind,
+            message: message.into(),
+            expected: None,
+        }
+    }
+
+    pub(crate) fn expecting(mut self, expected: impl Into<String>) -> Self {
+        self.expected = Some(expected.into());
+        self
+    }
+}
+
+/// A type that one element's text is read into.
+pub(crate) trait Value: Sized {
+    /// The form when the row gives none.
+    const FORM: Form;
+
+    fn read(scalar: Scalar<'_>, form: &Form, context: &mut Context) -> Result<Self, Problem>;
+
+    /// Writes the text, escaped.
+    fn write(&self, out: &mut Vec<u8>);
+}
+
+/// A value written by its `Display`, whose text needs no escaping.
+fn write_plain(value: &impl std::fmt::Display, out: &mut Vec<u8>) {
+    write!(out, "{value}").expect("writing into memory does not fail");
+}
+
+impl Value for Texto {
+    const FORM: Form = super::text(usize::MAX);
+
+    fn read(scalar: Scalar<'_>, form: &Form, context: &mut Context) -> Result<Self, Problem> {
+        let Form::Text { max, class } = *form else {
+            unreachable!("a text field is declared with a text form")
+        };
+        let joined = join_lines(scalar.text);
+        if let Some(joined) = &joined {
+            let message = "line breaks were replaced by blanks";
+            context
+                .notices
+                .push(Problem::new("AVISO-03", "value_changed", message).expecting(joined.as_str()));
+        }
+        let text = joined.as_deref().unwrap_or(scalar.text);
+        // Certification compares values as they stand in the workbook, and a received document is as it is.
+        let keep_blanks = context.amounts == Amounts::Verbatim || context.source == Source::Received;
+        let texto = if keep_blanks {
+            Self::verbatim(text)
+        } else {
+            text.parse()
+        };
+        let texto = texto.map_err(|error| match error {
+            TextoError::Empty => Problem::new("ESTRUCTURA-10", "string_too_short", error.to_string()),
+            _ => Problem::new("ESTRUCTURA-12", "value_error", error.to_string()),
+        })?;
+        let length = text.chars().count();
+        if length > max {
+            let message = format!("the text has {length} characters, at most {max} are allowed");
+            return Err(Problem::new("ESTRUCTURA-11", "string_too_long", message).expecting(format!("at most {max}")));
+        }
+        match class.complaint(text, context.receipt_type) {
+            None => Ok(texto),
+            Some(expected) => {
+                let message = format!("the text does not have the form that is due: {expected}");
+                Err(Problem::new("ESTRUCTURA-13", "string_pattern_mismatch", message).expecting(expected))
+            }
+        }
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        escape(self, out);
+    }
+}
+
+/// The text on one line; none when it is on one already.
+fn join_lines(text: &str) -> Option<String> {
+    let is_break = |character: char| matches!(character, '\r' | '\n' | '\u{85}' | '\u{2028}' | '\u{2029}');
+    if !text.contains(is_break) {
+        return None;
+    }
+    let lines: Vec<&str> = text
+        .split(is_break)
+        .map(str::trim)
+        .filter(|line| !line.is_empty())
+        .collect();
+    Some(lines.join(" "))
+}
+
+impl Class {
+    /// What was expected when the text does not fit; none when it does.
+    fn complaint(self, text: &str, receipt_type: ReceiptType) -> Option<&'static str> {
+        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let (fits, expected) = match self {
+            Self::Free => (true, ""),
+            Self::Digits => (digits(text), "digits only"),
+            Self::DigitsButIn45 => (receipt_type == ReceiptType::E45 || digits(text), "digits only"),
+            Self::Words => (text.chars().all(is_word_or_blank), "letters, digits and blanks only"),
+            Self::Letters => (is_letters(text), "letters, commas and blanks only"),
+            Self::Place => (
+                is_place(text),
+                "at least three characters, no digit, a letter at the end",
+            ),
+            Self::Destination if receipt_type == ReceiptType::E47 => {
+                (is_letters(text), "letters, commas and blanks only")
+            }
+            Self::Destination => (
+                is_place(text),
+                "at least three characters, no digit, a letter at the end",
+            ),
+            Self::Telephone => (is_telephone(text), "a telephone number written 809-555-0100"),
+            Self::Email => (is_email(text), "an e-mail address"),
+            Self::Exactly(count) => (text.chars().count() == count, "a text of the exact length"),
+        };
+        (!fits).then_some(expected)
+    }
+}
+
+/// The letters that the official patterns list.
+fn is_listed_letter(character: char) -> bool {
+    character.is_ascii_alphabetic() || "ñÑáéíóúÁÉÍÓÚ".contains(character)
+}
+
+fn is_word_or_blank(character: char) -> bool {
+    // Accents may come as characters of their own.
+    character.is_alphanumeric() || matches!(character, ' ' | '\u{300}'..='\u{36F}')
+}
+
+fn is_letters(text: &str) -> bool {
+    text.chars()
+        .all(|character| is_listed_letter(character) || matches!(character, ',' | ' '))
+}
+
+fn is_place(text: &str) -> bool {
+    text.chars().count() >= 3
+        && !text.chars().any(char::is_numeric)
+        && text.chars().next_back().is_some_and(is_listed_letter)
+}
+
+fn is_telephone(text: &str) -> bool {
+    text.len() == 12
+        && text.bytes().enumerate().all(|(index, byte)| match index {
+            3 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+}
+
+/// The official pattern, with `_` as a letter: the authority's own engine takes it, only strict XSD engines do not.
+fn is_email(text: &str) -> bool {
+    let word = |part: &str| {
+        !part.is_empty()
+            && part
+                .chars()
+                .all(|character| character == '_' || (is_word_or_blank(character) && character != ' '))
+    };
+    let Some((name, host)) = text.split_once('@') else {
+        return false;
+    };
+    name.split(['-', '+', '.']).all(word) && host.split(['-', '.']).all(word) && host.contains('.')
+}
+
+macro_rules! decimal_values {
+    ($($Type:ident $sign:ident),+ $(,)?) => {$(
+        impl Value for $Type {
+            const FORM: Form =
+                Form::Decimal { integers: $Type::INTEGERS, scale: $Type::SCALE, sign: Sign::$sign };
+
+            fn read(scalar: Scalar<'_>, form: &Form, context: &mut Context) -> Result<Self, Problem> {
+                let Form::Decimal { sign, .. } = *form else { unreachable!("a decimal field is declared with a decimal form") };
+                let value = Self::parse(scalar.text, context.amounts).map_err(decimal_problem)?;
+                let signed = scalar.text.starts_with(['-', '+']);
+                match sign.complaint(value.value(), signed, context.receipt_type) {
+                    None => Ok(value),
+                    Some((kind, expected)) => {
+                        let message = format!("{value} is out of range: {expected} is expected");
+                        Err(Problem::new("ESTRUCTURA-23", kind, message).expecting(expected))
+                    }
+                }
+            }
+
+            fn write(&self, out: &mut Vec<u8>) {
+                write_plain(self, out);
+            }
+        }
+    )+};
+}
+
+decimal_values!(
+    Monto NotNegative,
+    Cantidad NotNegative,
+    Precio NotNegative,
+    Subcantidad NotNegative,
+    Peso NotNegative,
+    Porcentaje Positive,
+    TipoCambio PositiveButIn41,
+);
+
+fn decimal_problem(error: DecimalError) -> Problem {
+    let message = error.to_string();
+    match error {
+        DecimalError::NotANumber { .. } | DecimalError::Float { .. } => {
+            Problem::new("ESTRUCTURA-20", "decimal_parsing", message)
+        }
+        DecimalError::Decimals { scale, .. } => {
+            Problem::new("ESTRUCTURA-21", "decimal_max_places", message).expecting(format!("at most {scale} decimals"))
+        }
+        DecimalError::Integers { integers, .. } => Problem::new("ESTRUCTURA-22", "decimal_whole_digits", message)
+            .expecting(format!("at most {integers} digits before the point")),
+    }
+}
+
+impl Sign {
+    /// The kind of error and what was expected; none when the sign fits.
+    fn complaint(
+        self,
+        value: rust_decimal::Decimal,
+        signed: bool,
+        receipt_type: ReceiptType,
+    ) -> Option<(&'static str, &'static str)> {
+        let not_negative = || (signed).then_some(("greater_than_equal", "zero or more, without a sign"));
+        match self {
+            Self::Signed => None,
+            Self::NotNegative => not_negative(),
+            Self::PositiveButIn41 if receipt_type == ReceiptType::E41 => not_negative(),
+            Self::Positive | Self::PositiveButIn41 => {
+                (signed || value.is_zero()).then_some(("greater_than", "more than zero, or the field left out"))
+            }
+        }
+    }
+}
+
+impl Value for u32 {
+    const FORM: Form = Form::Integer {
+        min: 0,
+        max: Limit::all(u32::MAX),
+    };
+
+    fn read(scalar: Scalar<'_>, form: &Form, context: &mut Context) -> Result<Self, Problem> {
+        let Form::Integer { min, max } = *form else {
+            unreachable!("a whole number is declared with an integer form")
+        };
+        let max = max.of(context.receipt_type);
+        let text = scalar.whole();
+        if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(Problem::new(
+                "ESTRUCTURA-24",
+                "int_parsing",
+                "a whole number in digits is expected",
+            ));
+        }
+        match text.parse::<Self>() {
+            Ok(number) if (min..=max).contains(&number) => Ok(number),
+            _ => {
+                let message = format!("the number must be from {min} to {max}");
+                let kind = if text.parse().is_ok_and(|number: Self| number < min) {
+                    "greater_than_equal"
+                } else {
+                    "less_than_equal"
+                };
+                Err(Problem::new("ESTRUCTURA-25", kind, message).expecting(format!("{min} to {max}")))
+            }
+        }
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        write_plain(self, out);
+    }
+}
+
+/// A count beyond `u32`, declared as a text of digits.
+impl Value for u64 {
+    const FORM: Form = super::text_of(Class::Digits, 10);
+
+    fn read(scalar: Scalar<'_>, _: &Form, _: &mut Context) -> Result<Self, Problem> {
+        scalar
+            .whole()
+            .parse()
+            .map_err(|_| Problem::new("ESTRUCTURA-24", "int_parsing", "a whole number in digits is expected"))
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        write_plain(self, out);
+    }
+}
+
+macro_rules! parsed_values {
+    ($($Type:ty: $form:expr, $code:literal, $kind:literal, $expected:expr;)+) => {$(
+        impl Value for $Type {
+            const FORM: Form = $form;
+
+            fn read(scalar: Scalar<'_>, _: &Form, _: &mut Context) -> Result<Self, Problem> {
+                scalar.whole().parse().map_err(|error: <$Type as std::str::FromStr>::Err| {
+                    Problem::new($code, $kind, error.to_string()).expecting($expected)
+                })
+            }
+
+            fn write(&self, out: &mut Vec<u8>) {
+                write_plain(self, out);
+            }
+        }
+    )+};
+}
+
+parsed_values! {
+    Fecha: Form::Fecha, "ESTRUCTURA-30", "date_parsing", Fecha::FORM;
+    FechaHora: Form::FechaHora, "ESTRUCTURA-31", "datetime_parsing", FechaHora::FORM;
+    Encf: Form::Encf, "ESTRUCTURA-33", "value_error", "E and twelve digits";
+    Ncf: Form::Ncf, "ESTRUCTURA-34", "value_error", "11, 13 or 19 characters";
+    ReceiptType: Form::ReceiptType, "ESTRUCTURA-15", "enum", "31, 32, 33, 34, 41, 43, 44, 45, 46 or 47";
+}
+
+impl Value for Rnc {
+    const FORM: Form = Form::Rnc;
+
+    fn read(scalar: Scalar<'_>, _: &Form, context: &mut Context) -> Result<Self, Problem> {
+        let rnc: Self = scalar.whole().parse().map_err(|error: crate::RncError| {
+            let bare: String = scalar
+                .text
+                .chars()
+                .filter(|character| !matches!(character, '-' | ' '))
+                .collect();
+            let problem = Problem::new("ESTRUCTURA-32", "value_error", error.to_string());
+            if bare.parse::<Self>().is_ok() {
+                problem.expecting(bare)
+            } else {
+                problem.expecting("9 or 11 digits")
+            }
+        })?;
+        if !rnc.check_digit_ok() {
+            let message = format!("the check digit of {rnc} does not fit; a few valid numbers are like that");
+            context.notices.push(Problem::new("AVISO-04", "check_digit", message));
+        }
+        Ok(rnc)
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        write_plain(self, out);
+    }
+}
+
+/// The place of a code in a catalogue. Numbers lose leading zeros in JSON, so digits are compared without them.
+pub(crate) fn place_of(catalogue: Catalogue, text: &str) -> Option<usize> {
+    // The version `1.0` comes as `1` too: the schema compares it as a decimal.
+    if let Some(place) = catalogue
+        .iter()
+        .position(|(code, _)| *code == text || code.strip_suffix(".0") == Some(text))
+    {
+        return Some(place);
+    }
+    if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    let bare = |code: &'static str| code.trim_start_matches('0');
+    catalogue
+        .iter()
+        .position(|(code, _)| code.len() >= text.len() && bare(code) == text.trim_start_matches('0') && is_digits(code))
+}
+
+fn is_digits(code: &str) -> bool {
+    code.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// Reads a code of a catalogue by its `FromStr`.
+pub(crate) fn read_code<T: std::str::FromStr>(scalar: Scalar<'_>, catalogue: Catalogue) -> Result<T, Problem> {
+    scalar.whole().parse().map_err(|_| {
+        const WORTH_LISTING: usize = 20;
+        let problem = |expected: String| {
+            Problem::new(
+                "ESTRUCTURA-14",
+                "enum",
+                format!("the code is not in the catalogue: {expected}"),
+            )
+            .expecting(expected)
+        };
+        if catalogue.len() <= WORTH_LISTING {
+            let listed: Vec<String> = catalogue
+                .iter()
+                .map(|(code, words)| {
+                    if words.is_empty() {
+                        (*code).to_owned()
+                    } else {
+                        format!("{code} {words}")
+                    }
+                })
+                .collect();
+            problem(format!("one of {}", listed.join(", ")))
+        } else {
+            problem(format!(
+                "one of {} codes from {} to {}",
+                catalogue.len(),
+                catalogue[0].0,
+                catalogue[catalogue.len() - 1].0
+            ))
+        }
+    })
+}
+
+/// The only repeated value: telephone numbers.
+impl Content for Texto {
+    const CHILDREN: Option<&'static [Field]> = None;
+    const FORM: Form = <Self as Value>::FORM;
+
+    fn read_one(field: &'static Field, node: &Node, reader: &mut Reader) -> Option<Self> {
+        reader.value(field, node)
+    }
+
+    fn write_one(&self, name: &'static str, out: &mut Vec<u8>) {
+        super::element(name, out, |out| Value::write(self, out));
+    }
+
+    fn check_one(&self, _: &mut Checker) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn e_mail_addresses_follow_the_official_pattern_and_may_hold_underscores() {
+        for good in [
+            "a@b.do",
+            "EMISOR01+PRUEBA@PRUEBA.EXAMPLE",
+            "ana.perez-ruiz@mail.empresa-1.com.do",
+            "a_b@c.do",
+        ] {
+            assert!(is_email(good), "{good}");
+        }
+        for bad in [
+            "", "a", "a@b", "@b.do", "a@", "a b@c.do", "a@b..do", "a@b@c.do", ".a@b.do",
+        ] {
+            assert!(!is_email(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn places_and_letters_follow_the_official_patterns() {
+        assert!(is_place("España") && is_place("CIF") && is_place("U.S.A"));
+        assert!(!is_place("US") && !is_place("Zona 3") && !is_place("U.S.A."));
+        assert!(is_letters("Pérez, Ana") && !is_letters("A-1"));
+        assert!(is_telephone("809-555-0100") && !is_telephone("8095550100") && !is_telephone("809-555-010A"));
+    }
+
+    #[test]
+    fn lines_are_joined_by_blanks() {
+        assert_eq!(join_lines("a\r\nb\n\n c\n").as_deref(), Some("a b c"));
+        assert_eq!(join_lines("a b"), None);
+    }
+}

@@ -1,0 +1,241 @@
+//! JSON as a tree that keeps the order of members and the decimal text of numbers, so that floats never exist.
+
+mod hash;
+mod parse;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::value::RawValue;
+use thiserror::Error;
+
+/// A JSON value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Node {
+    /// `null`, which everywhere means "absent".
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number, as it was written.
+    Number(Box<str>),
+    /// A text.
+    Text(Box<str>),
+    /// A list.
+    Array(Vec<Node>),
+    /// Members in the order they came.
+    Object(Vec<(Box<str>, Node)>),
+}
+
+/// Why bytes are no JSON that we read.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum JsonError {
+    /// The bytes are no UTF-8.
+    #[error("the body is not UTF-8: byte {offset} is wrong")]
+    Utf8 {
+        /// The first wrong byte, counted from 0.
+        offset: usize,
+    },
+    /// The text is no JSON.
+    #[error("the body is not JSON: {reason} at line {line}, column {column} (byte {offset})")]
+    Syntax {
+        /// What the parser expected.
+        reason: String,
+        /// Counted from 1.
+        line: usize,
+        /// Counted in bytes from 1.
+        column: usize,
+        /// Counted in bytes from 0.
+        offset: usize,
+    },
+    /// An object names a member twice.
+    #[error("the member {key:?} is given twice, again at line {line}, column {column} (byte {offset})")]
+    DuplicateKey {
+        /// The name.
+        key: String,
+        /// Where the second one's value ends or the next begins, counted from 1.
+        line: usize,
+        /// Counted in bytes from 1.
+        column: usize,
+        /// Counted in bytes from 0.
+        offset: usize,
+    },
+    /// Lists and objects inside each other beyond [`Node::MAX_DEPTH`].
+    #[error("the body nests deeper than {} levels at byte {offset}", Node::MAX_DEPTH)]
+    TooDeep {
+        /// Counted in bytes from 0.
+        offset: usize,
+    },
+}
+
+impl Node {
+    /// How deep lists and objects may nest.
+    pub const MAX_DEPTH: usize = 32;
+
+    /// Reads one JSON value.
+    pub fn parse(bytes: &[u8]) -> Result<Self, JsonError> {
+        parse::parse(bytes)
+    }
+
+    /// SHA-256 of the value, whatever the order of its members and however its numbers are written: `1`, `1.0` and
+    /// `1e0` are alike. A number and a text are not.
+    pub fn payload_hash(&self) -> [u8; 32] {
+        hash::payload_hash(self)
+    }
+
+    /// The members of an object.
+    pub fn as_object(&self) -> Option<&[(Box<str>, Node)]> {
+        match self {
+            Self::Object(members) => Some(members),
+            _ => None,
+        }
+    }
+
+    /// The elements of a list.
+    pub fn as_array(&self) -> Option<&[Node]> {
+        match self {
+            Self::Array(elements) => Some(elements),
+            _ => None,
+        }
+    }
+
+    /// The text of a text; none for a number.
+    pub fn as_text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The text of a text or a number.
+    pub fn as_scalar(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) | Self::Number(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The value of `true` or `false`.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self {
+            Self::Bool(value) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// Whether this is `null`.
+    pub fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    /// The member of an object; none when it is absent, or this is no object.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.as_object()?
+            .iter()
+            .find(|(name, _)| &**name == key)
+            .map(|(_, value)| value)
+    }
+
+    /// What kind of value this is, in the words of JSON.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "a boolean",
+            Self::Number(_) => "a number",
+            Self::Text(_) => "a text",
+            Self::Array(_) => "a list",
+            Self::Object(_) => "an object",
+        }
+    }
+}
+
+impl Serialize for Node {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Bool(value) => serializer.serialize_bool(*value),
+            // A raw value is the only way to hand serde_json a number as text.
+            Self::Number(text) => match RawValue::from_string(text.to_string()) {
+                Ok(raw) => raw.serialize(serializer),
+                Err(_) => serializer.serialize_str(text),
+            },
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Array(elements) => serializer.collect_seq(elements),
+            Self::Object(members) => {
+                let mut map = serializer.serialize_map(Some(members.len()))?;
+                for (key, value) in members {
+                    map.serialize_entry(key, value)?;
+                }
+                map.end()
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn order_and_the_text_of_numbers_are_kept() {
+        let text = r#"{"b":1.10,"a":[true,null,"ñ\n",-0.0,82.60000000000001,1E400]}"#;
+        let node = Node::parse(text.as_bytes()).unwrap();
+        assert_eq!(serde_json::to_string(&node).unwrap(), text);
+        assert_eq!(node.get("b").and_then(Node::as_scalar), Some("1.10"));
+        assert_eq!(node.get("c"), None);
+    }
+
+    #[test]
+    fn faults_are_placed_to_the_byte() {
+        let utf8 = Node::parse(b"{\"a\":\"\xD1\"}").unwrap_err();
+        assert_eq!(utf8, JsonError::Utf8 { offset: 6 });
+        let Err(JsonError::Syntax {
+            line, column, offset, ..
+        }) = Node::parse(b"{\n  \"a\": 1,\n  \"b\": }")
+        else {
+            panic!("a syntax error was expected");
+        };
+        assert_eq!((line, column, offset), (3, 8, 19));
+        let Err(JsonError::Syntax { line, offset, .. }) = Node::parse(b"{\"a\":\n[1,\"\\ud800\"]}") else {
+            panic!("a lone surrogate is no text");
+        };
+        assert_eq!(line, 2);
+        assert!((9..=17).contains(&offset), "{offset}");
+    }
+
+    #[test]
+    fn a_member_given_twice_is_an_error_that_names_it() {
+        let error = Node::parse(br#"{"a":{"x":1,"y":2,"x":3}}"#).unwrap_err();
+        assert!(
+            matches!(&error, JsonError::DuplicateKey { key, .. } if key == "x"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn nesting_ends_at_the_limit() {
+        let nested = |depth: usize| format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(Node::parse(nested(Node::MAX_DEPTH).as_bytes()).is_ok());
+        assert!(matches!(
+            Node::parse(nested(Node::MAX_DEPTH + 1).as_bytes()),
+            Err(JsonError::TooDeep { .. })
+        ));
+        assert!(Node::parse(nested(100_000).as_bytes()).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_or_refused_and_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..64)) {
+            let _ = Node::parse(&bytes);
+        }
+
+        #[test]
+        fn what_is_written_is_read_back(text in "\\PC{0,20}", number in -1_000_000_i64..1_000_000) {
+            let node = Node::Object(vec![
+                (text.as_str().into(), Node::Number(number.to_string().into())),
+                ("list".into(), Node::Array(vec![Node::Text(text.as_str().into()), Node::Null, Node::Bool(true)])),
+            ]);
+            prop_assume!(text != "list");
+            prop_assert_eq!(Node::parse(&serde_json::to_vec(&node).unwrap()), Ok(node));
+        }
+    }
+}

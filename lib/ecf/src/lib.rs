@@ -1,0 +1,46 @@
+//! The Dominican electronic fiscal receipt (e-CF) as a pure domain: value types, documents, XML and states.
+//!
+//! Start at [`Draft`]: it reads a caller's JSON ([`Node`]) into a typed [`document::Document`], whose fields are each
+//! declared once (see `field`). A draft that is complete becomes an [`Ecf`], with its number a [`Numbered`], and that
+//! writes the canonical bytes to sign. Nothing here knows HTTP, AWS or a clock.
+
+#![warn(clippy::float_arithmetic)]
+#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test"))]
+
+#[macro_use]
+mod text_serde;
+#[macro_use]
+mod field;
+pub mod catalogue;
+mod date;
+pub mod document;
+mod draft;
+mod encf;
+mod environment;
+mod json;
+pub mod messages;
+mod money;
+mod receipt_type;
+mod rnc;
+mod stamp;
+mod state;
+mod text;
+mod violation;
+mod xml;
+
+pub use date::{DateError, Fecha, FechaHora};
+pub use document::{Document, Received, json_schema};
+pub use draft::{Draft, Ecf, Numbered, SUMMARY_THRESHOLD};
+pub use encf::{Encf, EncfError, Ncf, NcfError};
+pub use environment::{Environment, UnknownEnvironment};
+pub use json::{JsonError, Node};
+pub use money::{Amounts, Cantidad, DecimalError, Monto, Peso, Porcentaje, Precio, Subcantidad, TipoCambio};
+pub use receipt_type::{ReceiptType, UnknownReceiptType};
+pub use rnc::{Rnc, RncError};
+pub use stamp::{StampHosts, stamp_url};
+pub use state::{
+    Circumstances, Condition, EventDerivedStage, ReceiptState, StateContract, StateView, Transition, UnknownState,
+};
+pub use text::{Texto, TextoError};
+pub use violation::{Grade, Violation, sort_in_document_order};
+pub use xml::XmlError;

@@ -1,0 +1,59 @@
+//! The other XML documents: summary, acknowledgement, approval, annulment and seed. They are declared and written like
+//! receipts, and read like those of other issuers.
+
+pub mod acecf;
+pub mod anecf;
+pub mod arecf;
+pub mod rfce;
+pub mod semilla;
+
+use thiserror::Error;
+
+use crate::field::{Block, Checker, Reader, Source, Stage, element};
+use crate::violation::Violation;
+use crate::xml::{self, XmlError};
+use crate::{Amounts, ReceiptType};
+
+pub use acecf::Acecf;
+pub use anecf::{Anecf, AnecfError};
+pub use arecf::Arecf;
+pub use rfce::{Rfce, SecurityCodeError};
+pub use semilla::Semilla;
+
+/// Why bytes are no such message.
+#[derive(Debug, Error)]
+pub enum MessageError {
+    /// The bytes are no XML, or another document.
+    #[error("the message cannot be read")]
+    Xml(#[from] XmlError),
+    /// Fields are wrong or missing.
+    #[error("{} of the message: {}", list_paths(.0), .0.first().map_or("", |first| first.message.as_str()))]
+    Fields(Vec<Violation>),
+}
+
+fn list_paths(violations: &[Violation]) -> String {
+    let paths: Vec<String> = violations.iter().map(|violation| violation.path.join("/")).collect();
+    paths.join(", ")
+}
+
+/// Obligations of messages are the same in every column, so any type reads them.
+const ANY_TYPE: ReceiptType = ReceiptType::E32;
+
+fn read<B: Block>(bytes: &[u8], root: &'static str) -> Result<B, MessageError> {
+    let node = xml::parse_root(bytes, root)?;
+    let mut reader = Reader::new(ANY_TYPE, Amounts::Verbatim, Source::Received);
+    let message: B = reader.block(&node);
+    let mut violations = reader.violations;
+    Checker::check_beside(&message, ANY_TYPE, Stage::Whole, &mut violations);
+    if violations.is_empty() {
+        Ok(message)
+    } else {
+        Err(MessageError::Fields(violations))
+    }
+}
+
+fn write<B: Block>(root: &str, message: &B) -> Vec<u8> {
+    let mut out = Vec::with_capacity(2_048);
+    element(root, &mut out, |out| message.write_members(out));
+    out
+}

@@ -1,0 +1,84 @@
+//! ACECF: the buyer approves or rejects an e-CF commercially.
+
+use super::{MessageError, read, write};
+use crate::catalogue::{EstadoAprobacion, Version};
+use crate::field::text;
+use crate::{Encf, Fecha, FechaHora, Monto, Rnc, Texto};
+
+const ROOT: &str = "ACECF";
+
+block! {
+    /// A commercial approval or rejection.
+    pub struct Acecf {
+        detalle_aprobacion_comercial: DetalleAprobacionComercial, "DetalleAprobacionComercial", "1", "What is approved or rejected";
+    }
+}
+
+block! {
+    /// What is approved or rejected.
+    pub struct DetalleAprobacionComercial {
+        version: Option<Version>, "Version", "1", "Version of the format";
+        rnc_emisor: Option<Rnc>, "RNCEmisor", "1", "Issuer of the e-CF";
+        encf: Option<Encf>, "eNCF", "1", "Number of the e-CF";
+        fecha_emision: Option<Fecha>, "FechaEmision", "1", "Its day of issue";
+        monto_total: Option<Monto>, "MontoTotal", "1", "Its total, with two decimals";
+        rnc_comprador: Option<Rnc>, "RNCComprador", "1", "Who approves or rejects";
+        estado: Option<EstadoAprobacion>, "Estado", "1", "Approved or rejected";
+        detalle_motivo_rechazo: Option<Texto> = text(250), "DetalleMotivoRechazo", "2", "Why; only when rejected";
+        fecha_hora_aprobacion_comercial: Option<FechaHora>, "FechaHoraAprobacionComercial", "1", "When";
+    }
+}
+
+/// The e-CF that the buyer answers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answered {
+    /// Its issuer.
+    pub rnc_emisor: Rnc,
+    /// Its number.
+    pub encf: Encf,
+    /// Its day of issue.
+    pub fecha_emision: Fecha,
+    /// Its total.
+    pub monto_total: Monto,
+    /// Its buyer, who answers.
+    pub rnc_comprador: Rnc,
+}
+
+impl Acecf {
+    /// The buyer approves.
+    pub fn approved(answered: Answered, at: FechaHora) -> Self {
+        Self::new(answered, EstadoAprobacion::Aceptado, None, at)
+    }
+
+    /// The buyer rejects, with or without saying why.
+    pub fn rejected(answered: Answered, reason: Option<Texto>, at: FechaHora) -> Self {
+        Self::new(answered, EstadoAprobacion::Rechazado, reason, at)
+    }
+
+    fn new(answered: Answered, estado: EstadoAprobacion, reason: Option<Texto>, at: FechaHora) -> Self {
+        Self {
+            detalle_aprobacion_comercial: DetalleAprobacionComercial {
+                version: Some(Version::V1),
+                rnc_emisor: Some(answered.rnc_emisor),
+                encf: Some(answered.encf),
+                fecha_emision: Some(answered.fecha_emision),
+                // The schema wants exactly two decimals, whatever the e-CF wrote.
+                monto_total: Some(answered.monto_total.with_two_decimals()),
+                rnc_comprador: Some(answered.rnc_comprador),
+                estado: Some(estado),
+                detalle_motivo_rechazo: reason,
+                fecha_hora_aprobacion_comercial: Some(at),
+            },
+        }
+    }
+
+    /// The canonical bytes without a signature.
+    pub fn to_xml(&self) -> Vec<u8> {
+        write(ROOT, self)
+    }
+
+    /// Reads an approval, signed or not. The authority's own simulation writes totals without decimals.
+    pub fn from_xml(bytes: &[u8]) -> Result<Self, MessageError> {
+        read(bytes, ROOT)
+    }
+}

@@ -1,0 +1,37 @@
+//! The seed: what a server wants signed before it gives a token.
+
+use super::{MessageError, read, write};
+use crate::Texto;
+use crate::field::text;
+
+const ROOT: &str = "SemillaModel";
+
+block! {
+    /// A seed.
+    pub struct Semilla {
+        valor: Option<Texto> = text(4_096), "valor", "1", "What is to be signed";
+        fecha: Option<Texto> = text(64), "fecha", "1", "When it was given, as an XML Schema dateTime";
+    }
+}
+
+impl Semilla {
+    /// A seed of this value, given at this instant of Santo Domingo.
+    pub fn new(valor: Texto, at: jiff::Timestamp) -> Self {
+        let civil = crate::FechaHora::at(at).civil();
+        let fecha = format!("{civil}-04:00").parse().expect("a dateTime has no blanks");
+        Self {
+            valor: Some(valor),
+            fecha: Some(fecha),
+        }
+    }
+
+    /// The canonical bytes without a signature.
+    pub fn to_xml(&self) -> Vec<u8> {
+        write(ROOT, self)
+    }
+
+    /// Reads a seed, signed or not.
+    pub fn from_xml(bytes: &[u8]) -> Result<Self, MessageError> {
+        read(bytes, ROOT)
+    }
+}

@@ -1,0 +1,330 @@
+//! Decimals with a fixed scale per meaning. There are no floats and no silent rounding: a text with more digits than
+//! the field allows is refused.
+
+use std::cmp::Ordering;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::str::FromStr;
+
+use rust_decimal::Decimal;
+use thiserror::Error;
+
+/// How given amounts are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Amounts {
+    /// With the scale of the field: `10000` becomes `10000.00`.
+    #[default]
+    Scaled,
+    /// As given, as long as the official schema allows it; certification compares the texts.
+    Verbatim,
+}
+
+/// Why a text or a value does not fit a decimal field.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum DecimalError {
+    /// No plain decimal number.
+    #[error("{given:?} is not a decimal number such as 1234.50: digits, and a point before decimals")]
+    NotANumber {
+        /// The text as it came.
+        given: String,
+    },
+    /// A power of ten or a word such as NaN: what a binary float prints.
+    #[error("{given:?} is written as a float: write all digits, without an exponent")]
+    Float {
+        /// The text as it came.
+        given: String,
+    },
+    /// More decimals than the field has.
+    #[error("{given} has more than {scale} decimals; nothing is rounded here")]
+    Decimals {
+        /// The number as it came.
+        given: String,
+        /// How many the field has.
+        scale: u32,
+    },
+    /// More digits before the point than the field has.
+    #[error("{given} has more than {integers} digits before the point")]
+    Integers {
+        /// The number as it came.
+        given: String,
+        /// How many the field has.
+        integers: u32,
+    },
+}
+
+/// The value of a decimal text, and whether the text differs from how the value is printed.
+fn parse(text: &str, integers: u32, scale: u32, amounts: Amounts) -> Result<(Decimal, bool), DecimalError> {
+    let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
+    let (whole, fraction) = unsigned
+        .split_once('.')
+        .map_or((unsigned, None), |(whole, rest)| (whole, Some(rest)));
+    let digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !digits(whole) || !fraction.is_none_or(digits) {
+        let float = unsigned.bytes().next().is_some_and(|byte| byte.is_ascii_digit()) && unsigned.contains(['e', 'E'])
+            || matches!(unsigned.to_ascii_lowercase().as_str(), "nan" | "inf" | "infinity");
+        let given = text.to_owned();
+        return Err(if float {
+            DecimalError::Float { given }
+        } else {
+            DecimalError::NotANumber { given }
+        });
+    }
+    // Zeros that only fill up are no digits of the value. Verbatim text must fit the schema's pattern, which counts them.
+    let (whole, fraction) = match (amounts, fraction.unwrap_or_default()) {
+        (Amounts::Scaled, fraction) => (whole.trim_start_matches('0'), fraction.trim_end_matches('0')),
+        (Amounts::Verbatim, fraction) => (whole, fraction),
+    };
+    if fraction.len() > scale as usize {
+        return Err(DecimalError::Decimals {
+            given: text.to_owned(),
+            scale,
+        });
+    }
+    if whole.len() > integers as usize {
+        return Err(DecimalError::Integers {
+            given: text.to_owned(),
+            integers,
+        });
+    }
+    let padding = 10_i128.pow(scale - fraction.len() as u32);
+    let mantissa = whole
+        .bytes()
+        .chain(fraction.bytes())
+        .fold(0_i128, |sum, byte| sum * 10 + i128::from(byte - b'0'));
+    let mantissa = if text.starts_with('-') { -mantissa } else { mantissa } * padding;
+    let value = Decimal::from_i128_with_scale(mantissa, scale);
+    Ok((value, amounts == Amounts::Verbatim && value.to_string() != text))
+}
+
+/// The value at the field's scale; refused when that would round or overflow.
+fn fit(value: Decimal, integers: u32, scale: u32) -> Result<Decimal, DecimalError> {
+    let mut scaled = value.normalize();
+    if scaled.scale() > scale {
+        return Err(DecimalError::Decimals {
+            given: value.to_string(),
+            scale,
+        });
+    }
+    if scaled.abs() >= Decimal::from_i128_with_scale(10_i128.pow(integers), 0) {
+        return Err(DecimalError::Integers {
+            given: value.to_string(),
+            integers,
+        });
+    }
+    scaled.rescale(scale);
+    Ok(scaled)
+}
+
+macro_rules! decimal_types {
+    ($($(#[$meta:meta])* $Type:ident: $integers:literal digits, $scale:literal decimals;)+) => {$(
+        $(#[$meta])*
+        #[derive(Clone)]
+        pub struct $Type {
+            value: Decimal,
+            given: Option<Box<str>>,
+        }
+
+        impl $Type {
+            /// How many digits there may be before the point.
+            pub const INTEGERS: u32 = $integers;
+            /// How many decimals are printed, and at most accepted.
+            pub const SCALE: u32 = $scale;
+
+            /// Nothing of it.
+            pub fn zero() -> Self {
+                Self { value: Decimal::new(0, $scale), given: None }
+            }
+
+            /// The exact value.
+            pub fn value(&self) -> Decimal {
+                self.value
+            }
+
+            /// Reads a text; `Verbatim` remembers how it was written.
+            pub fn parse(text: &str, amounts: Amounts) -> Result<Self, DecimalError> {
+                let (value, keep) = parse(text, $integers, $scale, amounts)?;
+                Ok(Self { value, given: keep.then(|| text.into()) })
+            }
+        }
+
+        impl TryFrom<Decimal> for $Type {
+            type Error = DecimalError;
+
+            fn try_from(value: Decimal) -> Result<Self, Self::Error> {
+                Ok(Self { value: fit(value, $integers, $scale)?, given: None })
+            }
+        }
+
+        impl FromStr for $Type {
+            type Err = DecimalError;
+
+            fn from_str(text: &str) -> Result<Self, Self::Err> {
+                Self::parse(text, Amounts::Scaled)
+            }
+        }
+
+        impl fmt::Display for $Type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                match &self.given {
+                    Some(given) => f.write_str(given),
+                    None => self.value.fmt(f),
+                }
+            }
+        }
+
+        impl fmt::Debug for $Type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($Type), "({})"), self)
+            }
+        }
+
+        /// Equal are equal values, however they were written.
+        impl PartialEq for $Type {
+            fn eq(&self, other: &Self) -> bool {
+                self.value == other.value
+            }
+        }
+
+        impl Eq for $Type {}
+
+        impl PartialOrd for $Type {
+            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+                Some(self.cmp(other))
+            }
+        }
+
+        impl Ord for $Type {
+            fn cmp(&self, other: &Self) -> Ordering {
+                self.value.cmp(&other.value)
+            }
+        }
+
+        impl Hash for $Type {
+            fn hash<H: Hasher>(&self, state: &mut H) {
+                self.value.hash(state);
+            }
+        }
+
+        text_serde!($Type);
+    )+};
+}
+
+decimal_types! {
+    /// An amount of money.
+    Monto: 16 digits, 2 decimals;
+    /// How many units are sold or packed.
+    Cantidad: 16 digits, 2 decimals;
+    /// A price per unit.
+    Precio: 16 digits, 4 decimals;
+    /// The content of one unit: litres, or cigarettes of a packet.
+    Subcantidad: 16 digits, 3 decimals;
+    /// The weight of a mineral.
+    Peso: 16 digits, 3 decimals;
+    /// A percentage, a degree of alcohol, or the rate of an additional tax.
+    Porcentaje: 3 digits, 2 decimals;
+    /// Dominican pesos for one unit of another currency.
+    TipoCambio: 3 digits, 4 decimals;
+}
+
+impl Monto {
+    /// The amount as the summary's schema wants it: without decimals or with exactly two.
+    pub(crate) fn with_no_or_two_decimals(&self) -> Self {
+        let one_decimal = self
+            .given
+            .as_deref()
+            .and_then(|given| given.split_once('.'))
+            .is_some_and(|(_, rest)| rest.len() == 1);
+        Self {
+            value: self.value,
+            given: if one_decimal { None } else { self.given.clone() },
+        }
+    }
+
+    /// The amount written with exactly two decimals.
+    pub(crate) fn with_two_decimals(&self) -> Self {
+        Self {
+            value: self.value,
+            given: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_scaled_amount_prints_with_the_scale_of_its_field() {
+        for given in ["10000", "10000.0", "10000.00", "010000.000"] {
+            assert_eq!(given.parse::<Monto>().unwrap().to_string(), "10000.00", "{given}");
+        }
+        assert_eq!("0.5".parse::<Precio>().unwrap().to_string(), "0.5000");
+        assert_eq!("-3".parse::<Monto>().unwrap().to_string(), "-3.00");
+        assert_eq!("-0.00".parse::<Monto>().unwrap().to_string(), "0.00");
+    }
+
+    #[test]
+    fn a_verbatim_amount_is_written_as_given_when_the_schema_allows_it() {
+        for given in ["35.0000", "1", "1.5", "02.11"] {
+            assert_eq!(Precio::parse(given, Amounts::Verbatim).unwrap().to_string(), given);
+        }
+        assert!(matches!(
+            Monto::parse("35.0000", Amounts::Verbatim),
+            Err(DecimalError::Decimals { .. })
+        ));
+        assert_eq!(Monto::parse("1", Amounts::Verbatim).unwrap(), "1.00".parse().unwrap());
+    }
+
+    #[test]
+    fn too_many_digits_are_refused_and_not_rounded() {
+        assert!(matches!(
+            "82.60000000000001".parse::<Monto>(),
+            Err(DecimalError::Decimals { scale: 2, .. })
+        ));
+        assert!("9999999999999999.99".parse::<Monto>().is_ok());
+        assert!(matches!(
+            "10000000000000000".parse::<Monto>(),
+            Err(DecimalError::Integers { integers: 16, .. })
+        ));
+        assert!(matches!(
+            "1000".parse::<Porcentaje>(),
+            Err(DecimalError::Integers { integers: 3, .. })
+        ));
+        assert!(Monto::try_from(Decimal::new(12345, 3)).is_err());
+        assert_eq!(Monto::try_from(Decimal::new(12340, 3)).unwrap().to_string(), "12.34");
+    }
+
+    #[test]
+    fn what_floats_print_is_refused() {
+        for given in ["1e3", "1.5E-2", "NaN", "inf"] {
+            assert!(
+                matches!(given.parse::<Monto>(), Err(DecimalError::Float { .. })),
+                "{given}"
+            );
+        }
+        for given in ["", ".5", "5.", "1,000.00", "1.000,00", "1 000", "--1", "RD$5", "٥"] {
+            assert!(
+                matches!(given.parse::<Monto>(), Err(DecimalError::NotANumber { .. })),
+                "{given}"
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused_and_never_panics(text in "[-+0-9.eE,]{0,40}") {
+            for amounts in [Amounts::Scaled, Amounts::Verbatim] {
+                let _ = Monto::parse(&text, amounts);
+                let _ = TipoCambio::parse(&text, amounts);
+            }
+        }
+
+        #[test]
+        fn every_value_is_read_back_from_its_text(cents in -1_000_000_000_000_i64..1_000_000_000_000) {
+            let amount = Monto::try_from(Decimal::new(cents, 2)).unwrap();
+            prop_assert_eq!(amount.to_string().parse::<Monto>(), Ok(amount));
+        }
+    }
+}

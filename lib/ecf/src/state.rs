@@ -1,0 +1,378 @@
+//! The states of a receipt: one closed table. Every write of a state is conditional on it, and the public contract
+//! prints it.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Serialize;
+use thiserror::Error;
+
+/// Where a receipt stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ReceiptState {
+    /// Kept, and to be signed by a worker.
+    Received,
+    /// Kept until it is due.
+    Deferred,
+    /// Checked and numbered.
+    Validated,
+    /// Signed: its bytes are frozen.
+    Signed,
+    /// Held while the tax authority is out of reach.
+    Contingency,
+    /// Sent, without a verdict.
+    Submitted,
+    /// Stopped for a reason that an operator or the caller must look at.
+    Failed,
+    /// Accepted by the tax authority.
+    Accepted,
+    /// Accepted by the tax authority, with observations.
+    ConditionallyAccepted,
+    /// Rejected by the tax authority.
+    Rejected,
+    /// Withdrawn before it was sent.
+    Cancelled,
+    /// Given up because it cannot be issued electronically.
+    Incapacity,
+}
+
+/// A name that is no state; letter case counts.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{given:?} is not a receipt state")]
+pub struct UnknownState {
+    /// The text as it came.
+    pub given: String,
+}
+
+/// When a transition is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Condition {
+    /// Always.
+    Always,
+    /// For a consumer invoice of which a summary is sent: the verdict comes with the answer.
+    Summary,
+    /// For a receipt that was never sent.
+    NeverSent,
+    /// When an operator retries.
+    OperatorRetry,
+}
+
+/// A way from one state to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Transition {
+    /// The state it leads to.
+    pub to: ReceiptState,
+    /// When it is open.
+    pub condition: Condition,
+}
+
+/// What is known of a receipt beside its state, for the transitions that ask for more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Circumstances {
+    /// A summary is sent in its place.
+    pub summary: bool,
+    /// It was sent at least once, whatever came of it.
+    pub sent: bool,
+    /// An operator asks.
+    pub operator: bool,
+}
+
+impl Condition {
+    const fn holds(self, circumstances: Circumstances) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Summary => circumstances.summary,
+            Self::NeverSent => !circumstances.sent,
+            Self::OperatorRetry => circumstances.operator,
+        }
+    }
+}
+
+/// The rows of the table.
+macro_rules! ways {
+    ($($to:ident $(if $condition:ident)?),*) => {
+        &[$(Transition { to: ReceiptState::$to, condition: ways!(@ $($condition)?) }),*]
+    };
+    (@) => { Condition::Always };
+    (@ $condition:ident) => { Condition::$condition };
+}
+
+impl ReceiptState {
+    /// All states, in the order of a receipt's life.
+    pub const ALL: [Self; 12] = [
+        Self::Received,
+        Self::Deferred,
+        Self::Validated,
+        Self::Signed,
+        Self::Contingency,
+        Self::Submitted,
+        Self::Failed,
+        Self::Accepted,
+        Self::ConditionallyAccepted,
+        Self::Rejected,
+        Self::Cancelled,
+        Self::Incapacity,
+    ];
+
+    /// What a receipt in this state may become.
+    pub const fn transitions(self) -> &'static [Transition] {
+        match self {
+            Self::Received | Self::Deferred => ways![Validated, Failed, Cancelled, Incapacity],
+            Self::Validated => ways![Signed, Failed, Cancelled, Incapacity],
+            Self::Signed => ways![
+                Submitted,
+                Contingency,
+                Accepted if Summary,
+                ConditionallyAccepted if Summary,
+                Rejected if Summary,
+                Failed,
+                Cancelled if NeverSent
+            ],
+            Self::Contingency => ways![
+                Submitted,
+                Accepted,
+                ConditionallyAccepted,
+                Rejected,
+                Failed,
+                Cancelled if NeverSent,
+                Incapacity if NeverSent
+            ],
+            Self::Submitted => ways![Accepted, ConditionallyAccepted, Rejected, Failed],
+            Self::Failed => ways![
+                Received if OperatorRetry,
+                Signed if OperatorRetry,
+                Cancelled if NeverSent,
+                Incapacity if NeverSent
+            ],
+            Self::Accepted | Self::ConditionallyAccepted | Self::Rejected | Self::Cancelled | Self::Incapacity => {
+                ways![]
+            }
+        }
+    }
+
+    /// Whether the receipt may become `next` under these circumstances.
+    pub fn may_become(self, next: Self, circumstances: Circumstances) -> bool {
+        self.transitions()
+            .iter()
+            .any(|way| way.to == next && way.condition.holds(circumstances))
+    }
+
+    /// The states from which a receipt may become this one: what a conditional write asks for.
+    pub fn predecessors(self, circumstances: Circumstances) -> impl Iterator<Item = Self> {
+        Self::ALL
+            .into_iter()
+            .filter(move |state| state.may_become(self, circumstances))
+    }
+
+    /// Whether nothing follows.
+    pub const fn is_final(self) -> bool {
+        self.transitions().is_empty()
+    }
+
+    /// The public name.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Received => "received",
+            Self::Deferred => "deferred",
+            Self::Validated => "validated",
+            Self::Signed => "signed",
+            Self::Contingency => "contingency",
+            Self::Submitted => "submitted",
+            Self::Failed => "failed",
+            Self::Accepted => "accepted",
+            Self::ConditionallyAccepted => "conditionally_accepted",
+            Self::Rejected => "rejected",
+            Self::Cancelled => "cancelled",
+            Self::Incapacity => "incapacity",
+        }
+    }
+
+    /// What kind of state it is, for the public contract.
+    const fn kind(self) -> &'static str {
+        match self {
+            Self::Received | Self::Deferred => "initial",
+            Self::Validated | Self::Signed | Self::Submitted => "intermediate",
+            Self::Contingency => "waiting",
+            Self::Failed => "error",
+            Self::Accepted | Self::ConditionallyAccepted | Self::Rejected => "fiscal",
+            Self::Cancelled | Self::Incapacity => "withdrawn",
+        }
+    }
+}
+
+impl FromStr for ReceiptState {
+    type Err = UnknownState;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|state| state.as_str() == text)
+            .ok_or_else(|| UnknownState { given: text.to_owned() })
+    }
+}
+
+impl fmt::Display for ReceiptState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+text_serde!(ReceiptState);
+
+/// The public contract of the states.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StateContract {
+    /// Who decides.
+    pub source_of_truth: &'static str,
+    /// Who may move a state.
+    pub mutation_policy: &'static str,
+    /// Every state.
+    pub states: Vec<StateView>,
+    /// Stages that are no states, each with the event that produces it.
+    pub event_derived_stages: &'static [EventDerivedStage],
+}
+
+/// One state in the public contract.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct StateView {
+    /// Its name.
+    pub name: ReceiptState,
+    /// Its kind.
+    #[serde(rename = "type")]
+    pub kind: &'static str,
+    /// Whether nothing follows.
+    pub terminal: bool,
+    /// What may follow, under whatever circumstances.
+    pub transitions: Vec<ReceiptState>,
+}
+
+/// A stage that an event produces while the state stays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct EventDerivedStage {
+    /// Its name.
+    pub name: &'static str,
+    /// The event.
+    pub event: &'static str,
+    /// What happened.
+    pub description: &'static str,
+}
+
+const EVENT_DERIVED_STAGES: &[EventDerivedStage] = &[
+    EventDerivedStage {
+        name: "notified",
+        event: "webhook.delivered",
+        description: "the caller's webhook took the final state",
+    },
+    EventDerivedStage {
+        name: "buyer_received",
+        event: "arecf.received",
+        description: "the buyer acknowledged the receipt (ARECF)",
+    },
+    EventDerivedStage {
+        name: "buyer_approved",
+        event: "acecf.approved",
+        description: "the buyer approved the receipt commercially (ACECF)",
+    },
+    EventDerivedStage {
+        name: "buyer_rejected",
+        event: "acecf.rejected",
+        description: "the buyer rejected the receipt commercially (ACECF)",
+    },
+];
+
+impl ReceiptState {
+    /// The table as it is published.
+    pub fn contract() -> StateContract {
+        let states = Self::ALL.into_iter().map(|state| StateView {
+            name: state,
+            kind: state.kind(),
+            terminal: state.is_final(),
+            transitions: state.transitions().iter().map(|way| way.to).collect(),
+        });
+        StateContract {
+            source_of_truth: "the tax authority",
+            mutation_policy: "only the service moves states, except for cancel and incapacity, which the caller asks for",
+            states: states.collect(),
+            event_derived_stages: EVENT_DERIVED_STAGES,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_whole_table_is_as_it_was_designed() {
+        let printed: Vec<String> = ReceiptState::ALL
+            .into_iter()
+            .map(|state| {
+                let ways: Vec<String> = state
+                    .transitions()
+                    .iter()
+                    .map(|way| match way.condition {
+                        Condition::Always => way.to.to_string(),
+                        condition => format!("{} ({condition:?})", way.to),
+                    })
+                    .collect();
+                format!("{state}: {}", ways.join(", "))
+            })
+            .collect();
+        assert_eq!(
+            printed,
+            [
+                "received: validated, failed, cancelled, incapacity",
+                "deferred: validated, failed, cancelled, incapacity",
+                "validated: signed, failed, cancelled, incapacity",
+                "signed: submitted, contingency, accepted (Summary), conditionally_accepted (Summary), \
+                 rejected (Summary), failed, cancelled (NeverSent)",
+                "contingency: submitted, accepted, conditionally_accepted, rejected, failed, \
+                 cancelled (NeverSent), incapacity (NeverSent)",
+                "submitted: accepted, conditionally_accepted, rejected, failed",
+                "failed: received (OperatorRetry), signed (OperatorRetry), cancelled (NeverSent), incapacity (NeverSent)",
+                "accepted: ",
+                "conditionally_accepted: ",
+                "rejected: ",
+                "cancelled: ",
+                "incapacity: ",
+            ]
+        );
+    }
+
+    #[test]
+    fn conditions_open_and_close_a_way() {
+        use ReceiptState::{Accepted, Cancelled, Failed, Received, Signed, Submitted};
+        let plain = Circumstances::default();
+        assert!(!Signed.may_become(Accepted, plain));
+        assert!(Signed.may_become(Accepted, Circumstances { summary: true, ..plain }));
+        assert!(Signed.may_become(Cancelled, plain));
+        assert!(!Signed.may_become(Cancelled, Circumstances { sent: true, ..plain }));
+        assert!(!Failed.may_become(Received, plain));
+        assert!(Failed.may_become(
+            Received,
+            Circumstances {
+                operator: true,
+                ..plain
+            }
+        ));
+        let before: Vec<_> = Submitted.predecessors(plain).collect();
+        assert_eq!(before, [Signed, ReceiptState::Contingency]);
+    }
+
+    #[test]
+    fn states_are_read_back_from_their_names() {
+        for state in ReceiptState::ALL {
+            assert_eq!(state.as_str().parse(), Ok(state));
+        }
+        assert!("Accepted".parse::<ReceiptState>().is_err());
+    }
+
+    #[test]
+    fn the_contract_has_its_public_shape() {
+        let contract = serde_json::to_value(ReceiptState::contract()).unwrap();
+        assert_eq!(contract["states"][9]["name"], "rejected");
+        assert_eq!(contract["states"][9]["terminal"], true);
+        assert_eq!(contract["states"][5]["transitions"][1], "conditionally_accepted");
+        assert_eq!(contract["event_derived_stages"][0]["name"], "notified");
+    }
+}

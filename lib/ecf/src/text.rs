@@ -1,0 +1,110 @@
+//! Free text as documents carry it: never empty, no control characters, no blanks at the ends.
+
+use std::fmt;
+use std::ops::Deref;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+/// A text that a document may carry. Its greatest length and further limits belong to the field.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Texto(Box<str>);
+
+/// Why a text may not be carried.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum TextoError {
+    /// Nothing there: an element without a value is left out.
+    #[error("the text is empty: leave the field out instead")]
+    Empty,
+    /// A blank at the start or the end.
+    #[error("the text starts or ends with a blank")]
+    BlankAtEnd,
+    /// A character that XML forbids or that nobody can read.
+    #[error("the text holds the control character U+{:04X} at character {position}", u32::from(*character))]
+    Control {
+        /// The character.
+        character: char,
+        /// Where it stands, counted from 1.
+        position: usize,
+    },
+}
+
+impl Texto {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// Checks everything but blanks at the ends, which the certification workbooks want kept.
+    pub(crate) fn verbatim(text: &str) -> Result<Self, TextoError> {
+        if text.is_empty() {
+            return Err(TextoError::Empty);
+        }
+        let control = |character: &char| character.is_control() || matches!(character, '\u{FFFE}' | '\u{FFFF}');
+        match text.chars().enumerate().find(|(_, character)| control(character)) {
+            Some((index, character)) => Err(TextoError::Control {
+                character,
+                position: index + 1,
+            }),
+            None => Ok(Self(text.into())),
+        }
+    }
+}
+
+impl FromStr for Texto {
+    type Err = TextoError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text.trim().len() != text.len() {
+            return Err(if text.trim().is_empty() {
+                TextoError::Empty
+            } else {
+                TextoError::BlankAtEnd
+            });
+        }
+        Self::verbatim(text)
+    }
+}
+
+impl Deref for Texto {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Texto {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Texto {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", &*self.0)
+    }
+}
+
+text_serde!(Texto);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_kept_as_it_came_or_refused() {
+        for good in ["Ñandú", "e\u{301}", "😀", "a  b", "<&>\""] {
+            assert_eq!(good.parse::<Texto>().unwrap().as_str(), good);
+        }
+        assert_eq!("".parse::<Texto>(), Err(TextoError::Empty));
+        assert_eq!("  ".parse::<Texto>(), Err(TextoError::Empty));
+        assert_eq!(" a".parse::<Texto>(), Err(TextoError::BlankAtEnd));
+        assert_eq!("a\u{A0}".parse::<Texto>(), Err(TextoError::BlankAtEnd));
+        let error = "ab\u{0}".parse::<Texto>().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "the text holds the control character U+0000 at character 3"
+        );
+    }
+}

@@ -1,0 +1,222 @@
+//! Received XML as the same tree that JSON gives: elements are members, repeated ones a list, empty ones null.
+//!
+//! No document type is read, so entities stay the five of XML itself; depth is bounded.
+
+use quick_xml::Reader;
+use quick_xml::events::{BytesRef, Event};
+use thiserror::Error;
+
+use crate::{Node, UnknownReceiptType};
+
+/// Why bytes are no document of ours.
+#[derive(Debug, Error)]
+pub enum XmlError {
+    /// The bytes are no UTF-8.
+    #[error("the document is not UTF-8: byte {offset} is wrong")]
+    Utf8 {
+        /// The first wrong byte, counted from 0.
+        offset: usize,
+    },
+    /// The text is no well-formed XML.
+    #[error("the document is not well-formed at byte {offset}")]
+    Syntax {
+        /// Counted from 0.
+        offset: u64,
+        /// What the parser says.
+        source: quick_xml::Error,
+    },
+    /// An entity that XML itself does not have.
+    #[error("the document uses the unknown entity &{name};")]
+    Entity {
+        /// Its name.
+        name: String,
+    },
+    /// A document type, which is never needed and never harmless.
+    #[error("the document declares a document type")]
+    Doctype,
+    /// Elements inside each other beyond the limit.
+    #[error("the document nests deeper than {} levels", Node::MAX_DEPTH)]
+    TooDeep,
+    /// No element, or not closed.
+    #[error("the document has no complete root element")]
+    NoRoot,
+    /// Another document.
+    #[error("the root element is {given}, {expected} was expected")]
+    Root {
+        /// The root as it came.
+        given: String,
+        /// The root that was due.
+        expected: &'static str,
+    },
+    /// The type of the receipt is missing or unknown.
+    #[error("TipoeCF cannot be read")]
+    ReceiptType(#[from] UnknownReceiptType),
+}
+
+/// An element that is still open.
+struct Open {
+    name: Box<str>,
+    members: Vec<(Box<str>, Node)>,
+    text: String,
+}
+
+impl Open {
+    fn close(self) -> (Box<str>, Node) {
+        let node = if !self.members.is_empty() {
+            Node::Object(self.members)
+        } else if self.text.trim().is_empty() {
+            Node::Null
+        } else {
+            Node::Text(self.text.into())
+        };
+        (self.name, node)
+    }
+
+    /// Adds a child; a name that is there already makes a list.
+    fn add(&mut self, name: Box<str>, node: Node) {
+        match self.members.iter_mut().rev().find(|(known, _)| *known == name) {
+            Some((_, Node::Array(elements))) => elements.push(node),
+            Some((_, one)) => *one = Node::Array(vec![std::mem::replace(one, Node::Null), node]),
+            None => self.members.push((name, node)),
+        }
+    }
+}
+
+/// The content of the root element, which must have this name. Namespaces are not looked at.
+pub(crate) fn parse_root(bytes: &[u8], expected: &'static str) -> Result<Node, XmlError> {
+    let text = std::str::from_utf8(bytes).map_err(|error| XmlError::Utf8 {
+        offset: error.valid_up_to(),
+    })?;
+    let (given, node) = parse(text.strip_prefix('\u{FEFF}').unwrap_or(text))?;
+    if &*given == expected {
+        Ok(node)
+    } else {
+        Err(XmlError::Root {
+            given: given.into(),
+            expected,
+        })
+    }
+}
+
+fn parse(text: &str) -> Result<(Box<str>, Node), XmlError> {
+    let mut reader = Reader::from_str(text);
+    let mut open: Vec<Open> = Vec::new();
+    let mut root = None;
+    loop {
+        let event = reader.read_event().map_err(|source| XmlError::Syntax {
+            offset: reader.error_position(),
+            source,
+        })?;
+        let mut closed = None;
+        match event {
+            Event::Start(tag) => {
+                if open.len() == Node::MAX_DEPTH {
+                    return Err(XmlError::TooDeep);
+                }
+                let name = tag.local_name().into_inner().into();
+                open.push(Open {
+                    name,
+                    members: Vec::new(),
+                    text: String::new(),
+                });
+            }
+            Event::Empty(tag) => closed = Some((tag.local_name().into_inner().into(), Node::Null)),
+            Event::End(_) => closed = open.pop().map(Open::close),
+            Event::Text(content) => {
+                if let Some(element) = open.last_mut() {
+                    element.text.push_str(&content.xml10_content());
+                }
+            }
+            Event::CData(content) => {
+                if let Some(element) = open.last_mut() {
+                    element.text.push_str(&content.xml10_content());
+                }
+            }
+            Event::GeneralRef(reference) => {
+                let character = resolve(&reference, reader.buffer_position())?;
+                if let Some(element) = open.last_mut() {
+                    element.text.push(character);
+                }
+            }
+            Event::DocType(_) => return Err(XmlError::Doctype),
+            Event::Decl(_) | Event::PI(_) | Event::Comment(_) => {}
+            Event::Eof => break,
+        }
+        if let Some((name, node)) = closed {
+            match open.last_mut() {
+                Some(parent) => parent.add(name, node),
+                // A second root is no document.
+                None if root.is_some() => return Err(XmlError::NoRoot),
+                None => root = Some((name, node)),
+            }
+        }
+    }
+    if open.is_empty() {
+        root.ok_or(XmlError::NoRoot)
+    } else {
+        Err(XmlError::NoRoot)
+    }
+}
+
+fn resolve(reference: &BytesRef<'_>, offset: u64) -> Result<char, XmlError> {
+    if let Some(character) = reference
+        .resolve_char_ref()
+        .map_err(|source| XmlError::Syntax { offset, source })?
+    {
+        return Ok(character);
+    }
+    let name: &str = reference;
+    match name {
+        "amp" => Ok('&'),
+        "lt" => Ok('<'),
+        "gt" => Ok('>'),
+        "quot" => Ok('"'),
+        "apos" => Ok('\''),
+        _ => Err(XmlError::Entity { name: name.to_owned() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn elements_become_members_lists_and_null() {
+        let xml = "\u{FEFF}<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<!-- c --><x:R xmlns:x=\"u\" a=\"1\">\r\n <a>1</a>\
+                   <a>2 &amp; &#xD1;<![CDATA[<b>]]></a><b/><c> </c><d><e>é</e></d></x:R>";
+        let node = parse_root(xml.as_bytes(), "R").unwrap();
+        let expected = r#"{"a":["1","2 & Ñ<b>"],"b":null,"c":null,"d":{"e":"é"}}"#;
+        assert_eq!(serde_json::to_string(&node).unwrap(), expected);
+    }
+
+    #[test]
+    fn what_is_no_sound_document_is_refused() {
+        let refused = |text: &str| parse_root(text.as_bytes(), "R").unwrap_err();
+        assert!(matches!(
+            refused("<!DOCTYPE R [<!ENTITY e \"x\">]><R>&e;</R>"),
+            XmlError::Doctype
+        ));
+        assert!(matches!(refused("<R>&e;</R>"), XmlError::Entity { .. }));
+        assert!(matches!(refused("<R><a></R>"), XmlError::Syntax { .. }));
+        assert!(matches!(
+            refused("<R><a></a>"),
+            XmlError::NoRoot | XmlError::Syntax { .. }
+        ));
+        assert!(matches!(refused("<R/><R/>"), XmlError::NoRoot));
+        assert!(matches!(refused(&"<R>".repeat(50)), XmlError::TooDeep));
+        assert!(matches!(refused("<S/>"), XmlError::Root { .. }));
+        assert!(matches!(
+            parse_root(b"<R>\xD1</R>", "R"),
+            Err(XmlError::Utf8 { offset: 3 })
+        ));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused_and_never_panics(text in "[<>/&;#xRab \"=!\\[\\]-]{0,40}") {
+            let _ = parse_root(text.as_bytes(), "R");
+        }
+    }
+}
