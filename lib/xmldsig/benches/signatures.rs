@@ -1,0 +1,147 @@
+//! How close signing and verifying come to RSA alone.
+//!
+//! "Raw" is the `openssl` crate with the key loaded, signing or verifying 600 bytes. Every figure is the ratio of two rates that were
+//! measured in turns in the same run, so that a busy machine slows both. The fastest of many short batches counts.
+
+#![expect(clippy::print_stdout, reason = "a bench prints")]
+#![expect(clippy::unwrap_used, reason = "a bench may stop")]
+
+use std::fmt::Write as _;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use openssl::hash::MessageDigest;
+use openssl::pkcs12::Pkcs12;
+use openssl::pkey::{PKey, Private, Public};
+use openssl::sign::{Signer, Verifier};
+use xmldsig::{Identity, Limits, sign, sign_foreign, testing, verify};
+
+const PASSWORD: &str = "clave";
+
+fn main() {
+    // `cargo test --benches` only wants to see it run.
+    let rounds = if std::env::args().any(|argument| argument == "--test") {
+        1
+    } else {
+        60
+    };
+    let (from, to) = (
+        "2020-01-01T00:00:00Z".parse().unwrap(),
+        "2040-01-01T00:00:00Z".parse().unwrap(),
+    );
+    let p12 = testing::pkcs12("Firma de prueba", "IDCDO-00100000001", PASSWORD, from, to).unwrap();
+    let identity = Identity::from_pkcs12(&p12, PASSWORD).unwrap();
+    let parsed = Pkcs12::from_der(&p12).unwrap().parse2(PASSWORD).unwrap();
+    let private = parsed.pkey.unwrap();
+    let public = parsed.cert.unwrap().public_key().unwrap();
+    let raw_signature = raw_sign(&private);
+    let limits = Limits::default();
+
+    println!("{:>28} {:>12} {:>12} {:>8}", "", "raw/s", "ours/s", "ratio");
+    for items in [1, 10, 1000] {
+        let document = receipt(items);
+        let signed = sign(document.as_bytes(), &identity).unwrap().xml;
+        compare(
+            &format!("sign, {items} items, {} KB", document.len() / 1000),
+            rounds,
+            || drop(black_box(raw_sign(&private))),
+            || drop(black_box(sign(black_box(document.as_bytes()), &identity).unwrap())),
+        );
+        compare(
+            &format!("sign foreign, {items} items"),
+            rounds,
+            || drop(black_box(raw_sign(&private))),
+            || {
+                drop(black_box(
+                    sign_foreign(black_box(document.as_bytes()), &identity, &limits).unwrap(),
+                ))
+            },
+        );
+        compare(
+            &format!("verify, {items} items"),
+            rounds,
+            || assert!(black_box(raw_verify(&public, &raw_signature))),
+            || drop(black_box(verify(black_box(&signed), &limits).unwrap())),
+        );
+    }
+    compare(
+        "open a P12 (AES-256)",
+        rounds,
+        || drop(black_box(raw_sign(&private))),
+        || drop(black_box(Identity::from_pkcs12(black_box(&p12), PASSWORD).unwrap())),
+    );
+}
+
+const MESSAGE: [u8; 600] = [b'a'; 600];
+
+fn raw_sign(key: &PKey<Private>) -> Vec<u8> {
+    Signer::new(MessageDigest::sha256(), key)
+        .unwrap()
+        .sign_oneshot_to_vec(&MESSAGE)
+        .unwrap()
+}
+
+fn raw_verify(key: &PKey<Public>, signature: &[u8]) -> bool {
+    Verifier::new(MessageDigest::sha256(), key)
+        .unwrap()
+        .verify_oneshot(signature, &MESSAGE)
+        .unwrap()
+}
+
+fn compare(name: &str, rounds: usize, mut raw: impl FnMut(), mut ours: impl FnMut()) {
+    let (mut fastest_raw, mut fastest_ours) = (Duration::MAX, Duration::MAX);
+    for _ in 0..rounds {
+        fastest_raw = fastest_raw.min(per_run(&mut raw));
+        fastest_ours = fastest_ours.min(per_run(&mut ours));
+    }
+    let (raw, ours) = (1.0 / fastest_raw.as_secs_f64(), 1.0 / fastest_ours.as_secs_f64());
+    println!("{name:>28} {raw:>12.0} {ours:>12.0} {:>8.3}", ours / raw);
+}
+
+/// Time of one run, from a batch of about five milliseconds.
+fn per_run(run: &mut impl FnMut()) -> Duration {
+    const BATCH: Duration = Duration::from_millis(5);
+    let start = Instant::now();
+    let mut runs = 0;
+    loop {
+        run();
+        runs += 1;
+        let elapsed = start.elapsed();
+        if elapsed >= BATCH {
+            return elapsed / runs;
+        }
+    }
+}
+
+/// A receipt of type 31 in canonical form, of the size that real ones have.
+fn receipt(items: usize) -> String {
+    let mut xml = String::from(
+        "<ECF><Encabezado><Version>1.0</Version><IdDoc><TipoeCF>31</TipoeCF><eNCF>E310000000001</eNCF>\
+         <FechaVencimientoSecuencia>31-12-2028</FechaVencimientoSecuencia><IndicadorMontoGravado>0</IndicadorMontoGravado>\
+         <TipoIngresos>01</TipoIngresos><TipoPago>1</TipoPago></IdDoc><Emisor><RNCEmisor>131880681</RNCEmisor>\
+         <RazonSocialEmisor>Compañía de Ensayo &amp; Asociados SRL</RazonSocialEmisor><NombreComercial>Ensayo</NombreComercial>\
+         <DireccionEmisor>Av. Principal No. 10, Ensanche Central</DireccionEmisor><Municipio>010100</Municipio>\
+         <Provincia>010000</Provincia><CorreoEmisor>pruebas@ensayo.example</CorreoEmisor>\
+         <NumeroFacturaInterna>FI-000001</NumeroFacturaInterna><FechaEmision>01-11-2026</FechaEmision></Emisor><Comprador>\
+         <RNCComprador>101000001</RNCComprador><RazonSocialComprador>Distribuidora del Sur, Muñoz y Peña</RazonSocialComprador>\
+         <DireccionComprador>Calle Segunda No. 5, San Cristóbal</DireccionComprador></Comprador><Totales>\
+         <MontoGravadoTotal>1000.00</MontoGravadoTotal><MontoGravadoI1>1000.00</MontoGravadoI1><ITBIS1>18</ITBIS1>\
+         <TotalITBIS>180.00</TotalITBIS><TotalITBIS1>180.00</TotalITBIS1><MontoTotal>1180.00</MontoTotal>\
+         <ValorPagar>1180.00</ValorPagar></Totales></Encabezado><DetallesItems>",
+    );
+    for item in 1..=items {
+        write!(
+            xml,
+            "<Item><NumeroLinea>{item}</NumeroLinea><TablaCodigosItem><CodigosItem><TipoCodigo>INTERNA</TipoCodigo>\
+             <CodigoItem>SKU-{item:06}</CodigoItem></CodigosItem></TablaCodigosItem><IndicadorFacturacion>1</IndicadorFacturacion>\
+             <NombreItem>Servicio de instalación &amp; pruebas</NombreItem><IndicadorBienoServicio>2</IndicadorBienoServicio>\
+             <DescripcionItem>Línea {item}: descripción con eñes y acentos, lote {}</DescripcionItem>\
+             <CantidadItem>2.00</CantidadItem><UnidadMedida>43</UnidadMedida><PrecioUnitarioItem>500.0000</PrecioUnitarioItem>\
+             <MontoItem>1000.00</MontoItem></Item>",
+            item * 7919 % 100_000
+        )
+        .unwrap();
+    }
+    xml.push_str("</DetallesItems><FechaHoraFirma>01-11-2026 10:15:30</FechaHoraFirma></ECF>");
+    xml
+}

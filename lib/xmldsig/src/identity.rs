@@ -1,0 +1,108 @@
+//! A private key together with its certificate: who signs.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use openssl::hash::MessageDigest;
+use openssl::pkey::{PKey, Private};
+use openssl::sign::{Signer, Verifier};
+use openssl::x509::X509;
+
+use crate::certificate::Certificate;
+use crate::pkcs12::{self, P12Error};
+
+/// An RSA key and the certificate that belongs to it.
+///
+/// Cloning shares the key. It lives in memory only, OpenSSL clears it when the last clone goes, and `Debug` prints `***`.
+#[derive(Clone)]
+pub struct Identity {
+    key: PKey<Private>,
+    certificate: Certificate,
+    others: Vec<Certificate>,
+    certificate_base64: String,
+}
+
+/// Why a key failed to prove that it belongs to its certificate.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ProofError {
+    /// The key could not sign, or the signature could not be checked.
+    #[error("the private key cannot be used: {0}")]
+    Unusable(#[from] openssl::error::ErrorStack),
+    /// The certificate refuses what the key signed.
+    #[error("a probe signed with the private key is not accepted by the certificate")]
+    Mismatch,
+}
+
+impl Identity {
+    /// Opens a PKCS#12 file (`.p12`, `.pfx`).
+    ///
+    /// The certificate is the one whose public key matches the private key, wherever it stands in the file. The password is tried
+    /// in every form that tools are known to have used.
+    ///
+    /// # Errors
+    ///
+    /// A [`P12Error`] that tells a wrong password from an unsupported cipher, a damaged file and a missing part.
+    pub fn from_pkcs12(der: &[u8], password: &str) -> Result<Self, P12Error> {
+        pkcs12::open(der, password)
+    }
+
+    pub(crate) fn from_parts(key: PKey<Private>, certificate: Certificate, others: Vec<Certificate>) -> Self {
+        let certificate_base64 = STANDARD.encode(&certificate.der);
+        Self {
+            key,
+            certificate,
+            others,
+            certificate_base64,
+        }
+    }
+
+    /// The signer's certificate.
+    #[must_use]
+    pub fn certificate(&self) -> &Certificate {
+        &self.certificate
+    }
+
+    /// The further certificates of the file, in its order: usually those of the issuers.
+    #[must_use]
+    pub fn other_certificates(&self) -> &[Certificate] {
+        &self.others
+    }
+
+    /// Size of the RSA modulus.
+    #[must_use]
+    pub fn key_bits(&self) -> u32 {
+        self.key.bits()
+    }
+
+    /// Signs a probe with the key and verifies it with the certificate. Uploads are accepted only after this.
+    ///
+    /// # Errors
+    ///
+    /// [`ProofError`] when the key cannot sign, or the certificate belongs to another key.
+    pub fn prove(&self) -> Result<(), ProofError> {
+        const PROBE: &[u8] = b"proof of possession";
+        let signature = Signer::new(MessageDigest::sha256(), &self.key)?.sign_oneshot_to_vec(PROBE)?;
+        let public = X509::from_der(&self.certificate.der)?.public_key()?;
+        let accepted = Verifier::new(MessageDigest::sha256(), &public)?.verify_oneshot(&signature, PROBE)?;
+        if accepted { Ok(()) } else { Err(ProofError::Mismatch) }
+    }
+
+    pub(crate) fn key(&self) -> &PKey<Private> {
+        &self.key
+    }
+
+    pub(crate) fn certificate_base64(&self) -> &str {
+        &self.certificate_base64
+    }
+}
+
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Identity")
+            .field("key", &"***")
+            .field("certificate", &self.certificate)
+            .finish_non_exhaustive()
+    }
+}

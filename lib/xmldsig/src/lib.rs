@@ -1,0 +1,29 @@
+//! XML signatures and PKCS#12 files, as the Dominican electronic receipts use them.
+//!
+//! The crate knows XML, digests, RSA and certificates; it knows nothing of receipts, networks or clocks. Start reading at:
+//!
+//! * [`Identity`]: a private key with its certificate, opened from a P12 file of any age ([`Identity::from_pkcs12`]);
+//! * [`sign`]: puts a signature into a document whose bytes are already canonical, without parsing it;
+//! * [`sign_foreign`]: signs XML that somebody else wrote (the authority's seed, forms of its portal);
+//! * [`verify`]: refuses everything outside one strict profile and hands out the bytes that were verified;
+//! * [`examine`]: the same checks, each with its outcome, for people who want to know why;
+//! * [`canonicalize`]: Canonical XML 1.0, inclusive and exclusive, without comments.
+
+mod algorithms;
+mod c14n;
+mod certificate;
+mod identity;
+mod pkcs12;
+mod sign;
+#[cfg(feature = "testing")]
+pub mod testing;
+mod verify;
+mod xml;
+
+pub use c14n::{Method, canonicalize};
+pub use certificate::{Certificate, CertificateError, KeyUsage};
+pub use identity::{Identity, ProofError};
+pub use pkcs12::P12Error;
+pub use sign::{SignError, Signed, sign, sign_foreign};
+pub use verify::{Check, Outcome, Report, Verified, VerifyError, examine, verify};
+pub use xml::{Limits, XmlError, XmlErrorKind};

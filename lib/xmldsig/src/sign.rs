@@ -1,0 +1,222 @@
+//! Signing: the canonical bytes are hashed as they are, `SignedInfo` is written in its canonical form, and RSA runs once.
+//!
+//! The profile is the one that the authority's own software uses: inclusive C14N, one reference to the whole document, SHA-256, the
+//! certificate in `KeyInfo`, and no white space anywhere, because a verifier may drop it.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use openssl::error::ErrorStack;
+use openssl::md::Md;
+use openssl::pkey_ctx::PkeyCtx;
+use openssl::sha::sha256;
+
+use crate::algorithms;
+use crate::c14n::Method;
+use crate::c14n::document::{self, Options, Signatures};
+use crate::c14n::writer::{self, Context};
+use crate::identity::Identity;
+use crate::xml::reader::{self, Reader};
+use crate::xml::{Limits, XmlError};
+
+/// A signed document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Signed {
+    /// The document with its signature: the bytes to store and to send.
+    pub xml: Vec<u8>,
+    /// The text of `SignatureValue`; the security code of a receipt is its first six characters.
+    pub signature_value: String,
+    /// SHA-256 of the canonical document without the signature.
+    pub digest: [u8; 32],
+}
+
+/// Why a document was not signed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SignError {
+    /// [`sign`] takes canonical bytes only: `<Root>…</Root>`, without declarations or attributes on the root.
+    #[error("not a canonical document: {0}")]
+    NotCanonical(&'static str),
+    /// There is a signature in the document already.
+    #[error("the document is signed already")]
+    AlreadySigned,
+    /// The foreign document is not well-formed, or exceeds a limit.
+    #[error(transparent)]
+    Xml(#[from] XmlError),
+    /// The private key refused.
+    #[error("the private key cannot sign: {0}")]
+    Key(#[from] ErrorStack),
+}
+
+/// Signs a document whose bytes are canonical already, as our own writers make them. It is not parsed.
+///
+/// # Errors
+///
+/// [`SignError::NotCanonical`] when the bytes do not start and end with the root's tags, or the root has attributes.
+pub fn sign(canonical_xml: &[u8], identity: &Identity) -> Result<Signed, SignError> {
+    let root_end = check_root(canonical_xml)?;
+    let digest = sha256(canonical_xml);
+    let body = signed_info_body(&digest);
+    // The root declares no namespace, so the canonical `SignedInfo` carries only that of `Signature`.
+    let signed_info = [SIGNED_INFO_START_CANONICAL, &body].concat();
+    finish(canonical_xml, root_end, digest, &body, signed_info.as_bytes(), identity)
+}
+
+/// Signs XML that somebody else wrote: the authority's seed, forms of its portal.
+///
+/// Text nodes of nothing but blanks are left out first, as the authority does when it reads the document; what comes out is in canonical
+/// form. Namespace declarations on the root are inherited by `SignedInfo`.
+///
+/// # Errors
+///
+/// [`SignError::Xml`] when the document is not well-formed or exceeds a limit, [`SignError::AlreadySigned`] when it has a signature.
+pub fn sign_foreign(xml: &[u8], identity: &Identity, limits: &Limits) -> Result<Signed, SignError> {
+    let text = reader::decode(xml, limits)?;
+    let options = Options {
+        method: Method::Inclusive,
+        drop_blank_text: true,
+        signatures: Signatures::CutOut,
+    };
+    let document = document::read(text, &options, limits)?;
+    if !document.found.is_empty() {
+        return Err(SignError::AlreadySigned);
+    }
+    let digest = sha256(&document.bytes);
+    let body = signed_info_body(&digest);
+    let mut context: Context<'_> = document.root_context;
+    context.scopes.declare("", algorithms::NAMESPACE.into(), 2, 0)?;
+    let in_document = [SIGNED_INFO_START, &body].concat();
+    let mut reader = Reader::new(&in_document, 0..in_document.len(), limits);
+    let signed_info = writer::subtree(&mut reader, Method::Inclusive, false, &context, limits)?;
+    finish(
+        &document.bytes,
+        document.root_end,
+        digest,
+        &body,
+        &signed_info,
+        identity,
+    )
+}
+
+const SIGNED_INFO_START: &str = "<SignedInfo>";
+const SIGNED_INFO_START_CANONICAL: &str = "<SignedInfo xmlns=\"http://www.w3.org/2000/09/xmldsig#\">";
+
+/// What follows the start tag of `SignedInfo`; the same in the document and in canonical form.
+fn signed_info_body(digest: &[u8; 32]) -> String {
+    const BEFORE_DIGEST: &str = concat!(
+        "<CanonicalizationMethod Algorithm=\"http://www.w3.org/TR/2001/REC-xml-c14n-20010315\"></CanonicalizationMethod>",
+        "<SignatureMethod Algorithm=\"http://www.w3.org/2001/04/xmldsig-more#rsa-sha256\"></SignatureMethod>",
+        "<Reference URI=\"\"><Transforms>",
+        "<Transform Algorithm=\"http://www.w3.org/2000/09/xmldsig#enveloped-signature\"></Transform>",
+        "</Transforms><DigestMethod Algorithm=\"http://www.w3.org/2001/04/xmlenc#sha256\"></DigestMethod><DigestValue>",
+    );
+    const AFTER_DIGEST: &str = "</DigestValue></Reference></SignedInfo>";
+    let mut body = String::with_capacity(BEFORE_DIGEST.len() + 44 + AFTER_DIGEST.len());
+    body.push_str(BEFORE_DIGEST);
+    STANDARD.encode_string(digest, &mut body);
+    body.push_str(AFTER_DIGEST);
+    body
+}
+
+/// Signs `signed_info` and puts the signature before the root's end tag.
+fn finish(
+    document: &[u8],
+    root_end: usize,
+    digest: [u8; 32],
+    signed_info_body: &str,
+    signed_info: &[u8],
+    identity: &Identity,
+) -> Result<Signed, SignError> {
+    let signature_value = STANDARD.encode(rsa_sha256(&sha256(signed_info), identity)?);
+    let certificate = identity.certificate_base64();
+    let (before, after) = document.split_at(root_end);
+    let parts: [&[u8]; 10] = [
+        before,
+        b"<Signature xmlns=\"http://www.w3.org/2000/09/xmldsig#\">",
+        SIGNED_INFO_START.as_bytes(),
+        signed_info_body.as_bytes(),
+        b"<SignatureValue>",
+        signature_value.as_bytes(),
+        b"</SignatureValue><KeyInfo><X509Data><X509Certificate>",
+        certificate.as_bytes(),
+        b"</X509Certificate></X509Data></KeyInfo></Signature>",
+        after,
+    ];
+    let xml = parts.concat();
+    Ok(Signed {
+        xml,
+        signature_value,
+        digest,
+    })
+}
+
+/// RSASSA-PKCS1-v1_5 over a SHA-256 digest.
+fn rsa_sha256(digest: &[u8; 32], identity: &Identity) -> Result<Vec<u8>, ErrorStack> {
+    let mut context = PkeyCtx::new(identity.key())?;
+    context.sign_init()?;
+    context.set_signature_md(Md::sha256())?;
+    let mut signature = Vec::with_capacity(512);
+    context.sign_to_vec(digest, &mut signature)?;
+    Ok(signature)
+}
+
+/// Checks the outer tags and says where the end tag starts.
+fn check_root(xml: &[u8]) -> Result<usize, SignError> {
+    let not_canonical = SignError::NotCanonical;
+    let Some(inside) = xml.strip_prefix(b"<") else {
+        return Err(not_canonical("it does not start with a tag"));
+    };
+    let name_length = inside
+        .iter()
+        .position(|&b| !(b.is_ascii_alphanumeric() || b == b'_' || b == b'-' || b == b'.'));
+    let name = match name_length {
+        Some(length) if length > 0 && inside[length] == b'>' => &inside[..length],
+        _ => {
+            return Err(not_canonical(
+                "it does not start with the tag of a root without attributes and prefix",
+            ));
+        }
+    };
+    let end = xml
+        .strip_suffix(b">")
+        .and_then(|rest| rest.strip_suffix(name))
+        .and_then(|rest| rest.strip_suffix(b"</"));
+    match end {
+        Some(before) if before.ends_with(b"</Signature>") => Err(SignError::AlreadySigned),
+        Some(before) if before.len() > name.len() => Ok(before.len()),
+        _ => Err(not_canonical("it does not end with the end tag of the root")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_bare_roots_are_signed_without_parsing() {
+        assert!(matches!(check_root(b"<ECF><a></a></ECF>"), Ok(12)));
+        for bad in [
+            "",
+            "<ECF>",
+            "<ECF/>",
+            "</ECF>",
+            "<></>",
+            "<ECF a=\"1\"></ECF>",
+            "<ECF></ECF>\n",
+            " <ECF></ECF>",
+            "<a></b>",
+            "<?xml version=\"1.0\"?><a></a>",
+            "\u{FEFF}<a></a>",
+            "<a>",
+        ] {
+            assert!(
+                matches!(check_root(bad.as_bytes()), Err(SignError::NotCanonical(_))),
+                "{bad}"
+            );
+        }
+        assert!(matches!(
+            check_root(b"<a><Signature></Signature></a>"),
+            Err(SignError::AlreadySigned)
+        ));
+    }
+}

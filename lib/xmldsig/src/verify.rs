@@ -1,0 +1,353 @@
+//! Verification: one strict profile, everything else is refused with its reason.
+//!
+//! Accepted is exactly one `Signature`, a child of the root, over the whole document (`URI=""`), with the enveloped-signature transform,
+//! inclusive or exclusive C14N (explicit or not), SHA-256 and RSA PKCS#1 v1.5 of at least 2048 bits, and a certificate in `KeyInfo`.
+//! Who issued the certificate, and whether it is still valid, is for the caller to judge.
+//!
+//! [`signature`] reads the `Signature` element, [`report`] keeps the outcome of each check.
+
+mod report;
+mod signature;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use openssl::error::ErrorStack;
+use openssl::md::Md;
+use openssl::pkey::{Id, PKey, Public};
+use openssl::pkey_ctx::PkeyCtx;
+use openssl::sha::sha256;
+use openssl::x509::X509;
+
+use crate::c14n::Method;
+use crate::c14n::document::{self, Document, Found, Options, Signatures};
+use crate::c14n::writer::{self, Context};
+use crate::certificate::{Certificate, CertificateError};
+use crate::xml::reader::{self, Reader};
+use crate::xml::{Limits, XmlError};
+
+pub use report::{Check, Outcome, Report};
+use signature::{Reference, Signature};
+
+/// What was verified.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Verified {
+    /// The canonical bytes that were verified, without the signature: read data from these only.
+    pub document: Vec<u8>,
+    /// The signer's certificate. Neither its validity nor its issuer was checked.
+    pub certificate: Certificate,
+    /// The text of `SignatureValue`, without white space.
+    pub signature_value: String,
+    /// The document verifies only without its text nodes of nothing but blanks, as the authority reads it.
+    pub whitespace_dropped: bool,
+}
+
+/// Why a document is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum VerifyError {
+    /// The document is not well-formed, or exceeds a limit.
+    #[error(transparent)]
+    Xml(#[from] XmlError),
+    /// There is no `Signature` element.
+    #[error("the document has no signature")]
+    NoSignature,
+    /// There is more than one `Signature` element.
+    #[error("the document has more than one signature")]
+    SeveralSignatures,
+    /// The `Signature` is somewhere else than directly below the root.
+    #[error("the signature is not a child of the root element")]
+    SignatureMoved,
+    /// The `Signature` element is not built as it must be.
+    #[error("malformed signature: {0}")]
+    Structure(String),
+    /// More or less than one `Reference`.
+    #[error("the signature has {found} references, exactly one is allowed")]
+    References {
+        /// How many there are.
+        found: usize,
+    },
+    /// The reference points at something else than the whole document.
+    #[error("the reference must have URI=\"\", found {0:?}")]
+    ReferenceUri(Option<String>),
+    /// A transform outside of the profile, one too many, or a wrong order.
+    #[error("the transforms {found:?} are not allowed, only enveloped-signature, alone or followed by C14N 1.0")]
+    Transforms {
+        /// Their identifiers, in order.
+        found: Vec<String>,
+    },
+    /// A canonicalisation outside of the profile.
+    #[error("canonicalization method {0:?} is not allowed, only inclusive and exclusive C14N 1.0 without comments are")]
+    Canonicalization(String),
+    /// A signature algorithm outside of the profile: SHA-1, HMAC, elliptic curves.
+    #[error("signature method {0:?} is not allowed, only rsa-sha256 is")]
+    SignatureMethod(String),
+    /// A digest outside of the profile.
+    #[error("digest method {0:?} is not allowed, only SHA-256 is")]
+    DigestMethod(String),
+    /// A value that is not the base64 text it must be.
+    #[error("{element} is not valid base64")]
+    Base64 {
+        /// The element.
+        element: &'static str,
+    },
+    /// A digest that is too short or too long.
+    #[error("the digest has {found} bytes, SHA-256 has 32")]
+    DigestLength {
+        /// Its length.
+        found: usize,
+    },
+    /// `KeyInfo` carries no certificate.
+    #[error("the signature carries no certificate")]
+    NoCertificate,
+    /// A certificate that cannot be read.
+    #[error(transparent)]
+    Certificate(#[from] CertificateError),
+    /// The certificate's key is not an RSA key, or its size is out of bounds.
+    #[error("the certificate has {found}, an RSA key of 2048 to 8192 bits is required")]
+    Key {
+        /// Kind and size.
+        found: String,
+    },
+    /// The document is not the one that was signed.
+    #[error("the document was changed after it was signed: its digest is {computed}, the signature says {stated}")]
+    Digest {
+        /// Base64 of the digest of the document as it is.
+        computed: String,
+        /// `DigestValue`.
+        stated: String,
+    },
+    /// `SignatureValue` was not made over `SignedInfo` with the certificate's key.
+    #[error("the signature value does not fit the signed information and the certificate")]
+    SignatureValue,
+}
+
+/// Verifies a signed document.
+///
+/// # Errors
+///
+/// A [`VerifyError`] that names the first check that failed.
+pub fn verify(xml: &[u8], limits: &Limits) -> Result<Verified, VerifyError> {
+    examine(xml, limits).into_result()
+}
+
+/// Verifies a signed document and tells the outcome of each check. [`verify`] is this, and nothing less.
+#[must_use]
+pub fn examine(xml: &[u8], limits: &Limits) -> Report {
+    let mut report = Report::default();
+    report.verified = run(xml, limits, &mut report);
+    report
+}
+
+fn run(xml: &[u8], limits: &Limits, report: &mut Report) -> Option<Verified> {
+    let text = report.keep(
+        Check::WellFormed,
+        reader::decode(xml, limits).map_err(VerifyError::from),
+    )?;
+    let as_received = Reading {
+        text,
+        limits,
+        drop_blank_text: false,
+    };
+    let mut document = report.keep(Check::WellFormed, as_received.document(Method::Inclusive))?;
+    let found = report.keep(Check::OneSignature, one_signature(std::mem::take(&mut document.found)))?;
+    let signature = report.keep(Check::Structure, Signature::read(text, &found, limits))?;
+    let method = report.keep(Check::Algorithms, signature.algorithms());
+    let reference = report.keep(Check::Reference, signature.reference());
+    let signers = report.keep(Check::Certificate, signers(&signature.certificates));
+    report.certificate = signers
+        .as_ref()
+        .and_then(|signers| signers.first())
+        .map(|signer| signer.certificate.clone());
+    report.signature_value = Some(signature.value.clone());
+
+    let claims = Claims {
+        context: found.context,
+        signature: &signature,
+        method,
+        reference,
+        signers,
+    };
+    let has_blank_text = document.has_blank_text || signature.has_blank_text;
+    let mut attempt = as_received.check(document, &claims);
+    if !attempt.passed() && has_blank_text {
+        let stripped = Reading {
+            drop_blank_text: true,
+            ..as_received
+        };
+        let retried = stripped
+            .document(Method::Inclusive)
+            .map(|document| stripped.check(document, &claims));
+        if let Ok(retried) = retried
+            && retried.passed()
+        {
+            attempt = retried;
+            report.whitespace_dropped = true;
+        }
+    }
+    let Attempt {
+        document,
+        digest,
+        signer,
+    } = attempt;
+    let digest = digest.and_then(|outcome| report.keep(Check::Digest, outcome));
+    let signer = signer.and_then(|outcome| report.keep(Check::SignatureValue, outcome));
+    digest?;
+    let certificate = claims.signers?.into_iter().nth(signer?)?.certificate;
+    report.certificate = Some(certificate.clone());
+    Some(Verified {
+        document,
+        certificate,
+        signature_value: signature.value,
+        whitespace_dropped: report.whitespace_dropped,
+    })
+}
+
+/// What the signature says; a part is absent when a check refused it.
+struct Claims<'a> {
+    /// What `SignedInfo` inherits.
+    context: Context<'a>,
+    signature: &'a Signature,
+    method: Option<Method>,
+    reference: Option<Reference>,
+    signers: Option<Vec<Signer>>,
+}
+
+struct Signer {
+    certificate: Certificate,
+    key: PKey<Public>,
+}
+
+/// One way of reading the document: as received, or without blank text.
+#[derive(Clone, Copy)]
+struct Reading<'a> {
+    text: &'a str,
+    limits: &'a Limits,
+    drop_blank_text: bool,
+}
+
+/// The two cryptographic checks of one reading; absent when something they need was refused.
+struct Attempt {
+    document: Vec<u8>,
+    digest: Option<Result<(), VerifyError>>,
+    signer: Option<Result<usize, VerifyError>>,
+}
+
+impl Attempt {
+    fn passed(&self) -> bool {
+        matches!((&self.digest, &self.signer), (Some(Ok(())), Some(Ok(_))))
+    }
+}
+
+impl<'a> Reading<'a> {
+    fn document(&self, method: Method) -> Result<Document<'a>, VerifyError> {
+        let options = Options {
+            method,
+            drop_blank_text: self.drop_blank_text,
+            signatures: Signatures::CutOut,
+        };
+        Ok(document::read(self.text, &options, self.limits)?)
+    }
+
+    /// `document`: this reading in inclusive form.
+    fn check(&self, document: Document<'_>, claims: &Claims<'a>) -> Attempt {
+        let needs_exclusive = document.has_namespaces
+            && claims
+                .reference
+                .as_ref()
+                .is_some_and(|reference| reference.method == Method::Exclusive);
+        let bytes = if needs_exclusive {
+            self.document(Method::Exclusive).map(|document| document.bytes)
+        } else {
+            Ok(document.bytes)
+        };
+        let digest = claims.reference.as_ref().map(|reference| match &bytes {
+            Ok(bytes) => compare_digest(bytes, reference),
+            Err(error) => Err(error.clone()),
+        });
+        let signer = match (claims.method, &claims.signers) {
+            (Some(method), Some(signers)) => Some(self.signer(method, signers, claims)),
+            _ => None,
+        };
+        Attempt {
+            document: bytes.unwrap_or_default(),
+            digest,
+            signer,
+        }
+    }
+
+    /// Which of the signers made the signature.
+    fn signer(&self, method: Method, signers: &[Signer], claims: &Claims<'a>) -> Result<usize, VerifyError> {
+        let value = STANDARD
+            .decode(&claims.signature.value)
+            .map_err(|_| VerifyError::Base64 {
+                element: "SignatureValue",
+            })?;
+        let mut reader = Reader::new(self.text, claims.signature.signed_info.clone(), self.limits);
+        let signed_info = writer::subtree(&mut reader, method, self.drop_blank_text, &claims.context, self.limits)?;
+        let digest = sha256(&signed_info);
+        signers
+            .iter()
+            .position(|signer| rsa_sha256_fits(&signer.key, &digest, &value).unwrap_or(false))
+            .ok_or(VerifyError::SignatureValue)
+    }
+}
+
+fn one_signature(found: Vec<Found<'_>>) -> Result<Found<'_>, VerifyError> {
+    let mut found = found.into_iter();
+    match (found.next(), found.next()) {
+        (None, _) => Err(VerifyError::NoSignature),
+        (Some(_), Some(_)) => Err(VerifyError::SeveralSignatures),
+        (Some(only), None) if only.is_child_of_root => Ok(only),
+        (Some(_), None) => Err(VerifyError::SignatureMoved),
+    }
+}
+
+/// The certificates that came along, with their keys. Usually one; the one whose key made the signature is the signer's.
+fn signers(certificates: &[String]) -> Result<Vec<Signer>, VerifyError> {
+    if certificates.is_empty() {
+        return Err(VerifyError::NoCertificate);
+    }
+    certificates.iter().map(|base64| signer(base64)).collect()
+}
+
+fn signer(base64: &str) -> Result<Signer, VerifyError> {
+    let der = STANDARD.decode(base64).map_err(|_| VerifyError::Base64 {
+        element: "X509Certificate",
+    })?;
+    let unreadable = |error: ErrorStack| CertificateError::Unreadable(error.to_string());
+    let x509 = X509::from_der(&der).map_err(unreadable)?;
+    let key = x509.public_key().map_err(unreadable)?;
+    if key.id() != Id::RSA || !(2048..=8192).contains(&key.bits()) {
+        let kind = if key.id() == Id::RSA {
+            "an RSA key"
+        } else {
+            "another kind of key"
+        };
+        return Err(VerifyError::Key {
+            found: format!("{kind} of {} bits", key.bits()),
+        });
+    }
+    Ok(Signer {
+        certificate: Certificate::from_x509(&x509, der)?,
+        key,
+    })
+}
+
+fn compare_digest(document: &[u8], reference: &Reference) -> Result<(), VerifyError> {
+    let computed = sha256(document);
+    if computed == reference.digest {
+        return Ok(());
+    }
+    Err(VerifyError::Digest {
+        computed: STANDARD.encode(computed),
+        stated: STANDARD.encode(reference.digest),
+    })
+}
+
+fn rsa_sha256_fits(key: &PKey<Public>, digest: &[u8; 32], signature: &[u8]) -> Result<bool, ErrorStack> {
+    let mut context = PkeyCtx::new(key)?;
+    context.verify_init()?;
+    context.set_signature_md(Md::sha256())?;
+    context.verify(digest, signature)
+}

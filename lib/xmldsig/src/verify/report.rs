@@ -1,0 +1,123 @@
+//! What each check of a verification found.
+
+use super::{Verified, VerifyError};
+use crate::certificate::Certificate;
+
+/// The checks, in the order in which they count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Check {
+    /// UTF-8, well-formed, no document type declaration, within the limits.
+    WellFormed,
+    /// Exactly one signature, directly below the root.
+    OneSignature,
+    /// The `Signature` element is built as it must be.
+    Structure,
+    /// The signature and its canonicalisation use allowed algorithms.
+    Algorithms,
+    /// One reference to the whole document, with allowed transforms and digest.
+    Reference,
+    /// A readable certificate with an RSA key.
+    Certificate,
+    /// The document is the one that was signed.
+    Digest,
+    /// The certificate's key made the signature.
+    SignatureValue,
+}
+
+impl Check {
+    /// All checks in order.
+    pub const ALL: [Self; 8] = [
+        Self::WellFormed,
+        Self::OneSignature,
+        Self::Structure,
+        Self::Algorithms,
+        Self::Reference,
+        Self::Certificate,
+        Self::Digest,
+        Self::SignatureValue,
+    ];
+
+    /// A permanent name for machines.
+    #[must_use]
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::WellFormed => "well_formed",
+            Self::OneSignature => "one_signature",
+            Self::Structure => "structure",
+            Self::Algorithms => "algorithms",
+            Self::Reference => "reference",
+            Self::Certificate => "certificate",
+            Self::Digest => "digest",
+            Self::SignatureValue => "signature_value",
+        }
+    }
+}
+
+/// How a check ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// As it must be.
+    Passed,
+    /// Refused, and why.
+    Failed(VerifyError),
+    /// Something before it failed, without which there is nothing to check.
+    NotReached,
+}
+
+/// The outcome of every check of one document.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Report {
+    outcomes: [Option<Result<(), VerifyError>>; Check::ALL.len()],
+    /// The signer's certificate, or the first one that came along when none fits. Unverified unless [`Self::is_valid`].
+    pub certificate: Option<Certificate>,
+    /// The text of `SignatureValue`, as far as it could be read.
+    pub signature_value: Option<String>,
+    /// The document verifies only without its text nodes of nothing but blanks.
+    pub whitespace_dropped: bool,
+    pub(super) verified: Option<Verified>,
+}
+
+impl Report {
+    /// Every check with its outcome, in order.
+    pub fn outcomes(&self) -> impl Iterator<Item = (Check, Outcome)> + '_ {
+        Check::ALL.into_iter().zip(&self.outcomes).map(|(check, outcome)| {
+            let outcome = match outcome {
+                None => Outcome::NotReached,
+                Some(Ok(())) => Outcome::Passed,
+                Some(Err(error)) => Outcome::Failed(error.clone()),
+            };
+            (check, outcome)
+        })
+    }
+
+    /// Whether all checks passed.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        self.verified.is_some()
+    }
+
+    /// What was verified, or the first check that failed.
+    ///
+    /// # Errors
+    ///
+    /// The reason of the first failed check.
+    pub fn into_result(self) -> Result<Verified, VerifyError> {
+        match self.outcomes.into_iter().flatten().find_map(Result::err) {
+            Some(error) => Err(error),
+            // Without a failed check every check was reached, and there is something verified.
+            None => self.verified.ok_or(VerifyError::NoSignature),
+        }
+    }
+
+    /// Notes the outcome of `check` and hands the value on.
+    pub(super) fn keep<T>(&mut self, check: Check, result: Result<T, VerifyError>) -> Option<T> {
+        let (value, outcome) = match result {
+            Ok(value) => (Some(value), Ok(())),
+            Err(error) => (None, Err(error)),
+        };
+        self.outcomes[check as usize] = Some(outcome);
+        value
+    }
+}

@@ -1,0 +1,155 @@
+//! Reading XML from strangers: bounds, errors, and the tokens of a well-formed document.
+//!
+//! [`reader`] turns bytes into tokens, [`attributes`] reads what stands inside a start tag, [`characters`] knows which characters XML allows.
+
+pub(crate) mod attributes;
+pub(crate) mod characters;
+pub(crate) mod reader;
+
+/// Bounds on what is read from strangers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Size of the whole document.
+    pub max_bytes: usize,
+    /// Nesting of elements; a signed receipt has nine levels.
+    pub max_depth: usize,
+    /// Attributes and namespace declarations of one element.
+    pub max_attributes: usize,
+}
+
+impl Default for Limits {
+    /// 10 MiB, 64 levels, 64 attributes.
+    fn default() -> Self {
+        Self {
+            max_bytes: 10 * 1024 * 1024,
+            max_depth: 64,
+            max_attributes: 64,
+        }
+    }
+}
+
+/// What is wrong with the XML, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{kind} (byte {offset})")]
+#[non_exhaustive]
+pub struct XmlError {
+    /// What is wrong.
+    pub kind: XmlErrorKind,
+    /// Where, in bytes from the start of the document.
+    pub offset: usize,
+}
+
+/// What is wrong with the XML. Names and values are cut to a few characters.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum XmlErrorKind {
+    /// More bytes than [`Limits::max_bytes`].
+    #[error("the document has {bytes} bytes, at most {limit} are read")]
+    TooLarge {
+        /// Size of the document.
+        bytes: usize,
+        /// The limit.
+        limit: usize,
+    },
+    /// The document starts with a byte order mark. The authority refuses such files; a caller who wants to read them strips it first.
+    #[error("the document starts with a byte order mark")]
+    ByteOrderMark,
+    /// The bytes are not UTF-8.
+    #[error("the document is not valid UTF-8")]
+    NotUtf8,
+    /// A character that XML 1.0 does not allow.
+    #[error("character U+{0:04X} is not allowed in XML")]
+    ForbiddenCharacter(u32),
+    /// A document type declaration: the door to external entities and to entity bombs.
+    #[error("document type declarations are refused")]
+    Doctype,
+    /// An XML version other than 1.0.
+    #[error("XML version {0:?} is not supported, only 1.0 is")]
+    Version(String),
+    /// A declared encoding other than UTF-8.
+    #[error("encoding {0:?} is not supported, only UTF-8 is")]
+    Encoding(String),
+    /// An XML declaration that is not the first thing in the document, or is malformed.
+    #[error("the XML declaration is misplaced or malformed")]
+    Declaration,
+    /// Markup that the parser cannot read.
+    #[error("not well-formed: {0}")]
+    Syntax(String),
+    /// More nesting than [`Limits::max_depth`].
+    #[error("elements are nested deeper than {limit} levels")]
+    TooDeep {
+        /// The limit.
+        limit: usize,
+    },
+    /// More attributes than [`Limits::max_attributes`].
+    #[error("an element has more than {limit} attributes")]
+    TooManyAttributes {
+        /// The limit.
+        limit: usize,
+    },
+    /// More namespace declarations in scope than any honest document has.
+    #[error("more than {limit} namespace declarations are in scope")]
+    TooManyNamespaces {
+        /// The limit.
+        limit: usize,
+    },
+    /// Something that is not an XML name stands where one must be.
+    #[error("{0:?} is not a valid name")]
+    Name(String),
+    /// An attribute without a quoted value, or with a raw `<` in it.
+    #[error("malformed attribute near {0:?}")]
+    Attribute(String),
+    /// The same attribute twice in one element.
+    #[error("attribute {0:?} appears twice")]
+    DuplicateAttribute(String),
+    /// A reference to an entity that only a document type declaration could define.
+    #[error("entity {0:?} is not defined")]
+    UnknownEntity(String),
+    /// A malformed character reference, or one to a character that XML does not allow.
+    #[error("character reference {0:?} is not valid")]
+    CharacterReference(String),
+    /// A prefix without a namespace declaration in scope.
+    #[error("namespace prefix {0:?} is not declared")]
+    UnboundPrefix(String),
+    /// A namespace declaration that the namespace recommendation forbids.
+    #[error("the declaration of namespace prefix {0:?} is not allowed")]
+    NamespaceDeclaration(String),
+    /// A namespace that is not an absolute URI: Canonical XML must fail on it.
+    #[error("namespace {0:?} is not an absolute URI")]
+    RelativeNamespace(String),
+    /// `]]>` in character data.
+    #[error("\"]]>\" in character data")]
+    CdataEndInText,
+    /// No element at all.
+    #[error("the document has no root element")]
+    NoRoot,
+    /// Text or a second element beside the root.
+    #[error("content outside of the root element")]
+    ContentOutsideRoot,
+    /// The end tag belongs to another element.
+    #[error("end tag {found:?} where {expected:?} is open")]
+    EndTag {
+        /// The element that is open.
+        expected: String,
+        /// The name in the end tag.
+        found: String,
+    },
+    /// The document ends inside of an element.
+    #[error("element {0:?} is not closed")]
+    Unclosed(String),
+}
+
+impl XmlErrorKind {
+    pub(crate) fn at(self, offset: usize) -> XmlError {
+        XmlError { kind: self, offset }
+    }
+}
+
+/// The start of a value, for messages: strangers choose its length.
+pub(crate) fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 60;
+    match text.char_indices().nth(LONGEST) {
+        Some((cut, _)) => format!("{}…", &text[..cut]),
+        None => text.to_owned(),
+    }
+}

@@ -1,0 +1,329 @@
+//! P12 files of every kind: made here with OpenSSL, and those of `../shared/bench/gen_keys.sh` where the `openssl` tool is there to make them.
+
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use openssl::ec::{EcGroup, EcKey};
+use openssl::hash::MessageDigest;
+use openssl::nid::Nid;
+use openssl::pkcs12::Pkcs12;
+use openssl::pkey::{PKey, Private};
+use openssl::rsa::Rsa;
+use openssl::stack::Stack;
+use openssl::x509::X509;
+use xmldsig::{CertificateError, Identity, P12Error, testing};
+
+const PASSWORD: &str = "prueba123";
+
+fn instant(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+fn key_and_certificate(common_name: &str) -> (PKey<Private>, X509) {
+    let key = PKey::from_rsa(Rsa::generate(2048).unwrap()).unwrap();
+    let certificate = self_signed(&key, common_name);
+    (key, certificate)
+}
+
+fn self_signed(key: &PKey<Private>, common_name: &str) -> X509 {
+    let (from, to) = (instant("2026-01-01T00:00:00Z"), instant("2028-01-01T00:00:00Z"));
+    testing::self_signed(key, common_name, "IDCDO-00100000009", from, to).unwrap()
+}
+
+struct Recipe {
+    key: Nid,
+    certificate: Nid,
+    mac: Option<MessageDigest>,
+}
+
+fn p12(key: &PKey<Private>, certificate: &X509, password: &str, recipe: &Recipe) -> Vec<u8> {
+    let mut builder = Pkcs12::builder();
+    builder
+        .name("prueba")
+        .pkey(key)
+        .cert(certificate)
+        .key_algorithm(recipe.key)
+        .cert_algorithm(recipe.certificate);
+    match recipe.mac {
+        Some(digest) => builder.mac_md(digest),
+        None => builder.mac_iter(u32::MAX),
+    };
+    builder.build2(password).unwrap().to_der().unwrap()
+}
+
+#[test]
+fn every_cipher_and_mac_opens_with_every_kind_of_password() {
+    let (key, certificate) = key_and_certificate("Firma de prueba");
+    let ciphers = [
+        Nid::AES_128_CBC,
+        Nid::AES_192_CBC,
+        Nid::AES_256_CBC,
+        Nid::DES_EDE3_CBC,
+        Nid::PBE_WITHSHA1AND3_KEY_TRIPLEDES_CBC,
+        Nid::PBE_WITHSHA1AND2_KEY_TRIPLEDES_CBC,
+    ];
+    let macs = [
+        MessageDigest::sha1(),
+        MessageDigest::sha224(),
+        MessageDigest::sha256(),
+        MessageDigest::sha384(),
+        MessageDigest::sha512(),
+    ];
+    let passwords = [
+        "",
+        PASSWORD,
+        "contraseña",
+        "żółć €",
+        "clave \u{1F600}",
+        &"largo".repeat(60),
+    ];
+    for cipher in ciphers {
+        for (at, mac) in macs.into_iter().enumerate() {
+            let password = passwords[at % passwords.len()];
+            let der = p12(
+                &key,
+                &certificate,
+                password,
+                &Recipe {
+                    key: cipher,
+                    certificate: cipher,
+                    mac: Some(mac),
+                },
+            );
+            let identity = Identity::from_pkcs12(&der, password)
+                .unwrap_or_else(|error| panic!("{cipher:?} {password:?}: {error}"));
+            assert_eq!(identity.certificate().der, certificate.to_der().unwrap());
+            identity.prove().unwrap();
+            assert_eq!(
+                Identity::from_pkcs12(&der, "equivocada").unwrap_err(),
+                P12Error::WrongPassword
+            );
+        }
+    }
+    for password in passwords {
+        let recipe = Recipe {
+            key: ciphers[2],
+            certificate: ciphers[4],
+            mac: Some(MessageDigest::sha256()),
+        };
+        assert!(
+            Identity::from_pkcs12(&p12(&key, &certificate, password, &recipe), password).is_ok(),
+            "{password:?}"
+        );
+    }
+}
+
+#[test]
+fn the_certificate_is_read_into_plain_values() {
+    let (from, to) = (instant("2026-01-01T00:00:00Z"), instant("2028-01-01T00:00:00Z"));
+    let der = testing::pkcs12("Añejo Ñandú", "IDCDO-00100000001", PASSWORD, from, to).unwrap();
+    let identity = Identity::from_pkcs12(&der, PASSWORD).unwrap();
+    let certificate = identity.certificate();
+    assert_eq!(certificate.subject_cn, "Añejo Ñandú");
+    assert_eq!(certificate.subject_serial.as_deref(), Some("IDCDO-00100000001"));
+    assert_eq!(
+        certificate.subject,
+        "C=DO, CN=Añejo Ñandú, serialNumber=IDCDO-00100000001"
+    );
+    assert_eq!(certificate.issuer, certificate.subject);
+    assert!(certificate.self_issued);
+    assert_eq!((certificate.not_before, certificate.not_after), (from, to));
+    let usage = certificate.key_usage.unwrap();
+    assert!(usage.digital_signature && usage.non_repudiation && usage.key_encipherment && !usage.certificate_signing);
+    assert!(certificate.is_valid_at(from) && certificate.is_valid_at(to));
+    let before = instant("2025-12-31T23:59:59Z");
+    let after = instant("2028-01-01T00:00:01Z");
+    assert_eq!(
+        certificate.check_usable_at(before),
+        Err(CertificateError::NotYetValid {
+            not_before: from,
+            now: before
+        })
+    );
+    assert_eq!(
+        certificate.check_usable_at(after),
+        Err(CertificateError::Expired {
+            not_after: to,
+            now: after
+        })
+    );
+    assert_eq!(certificate.check_usable_at(from), Ok(()));
+    assert!(format!("{identity:?}").contains("key: \"***\""));
+    assert_eq!(certificate.fingerprint_hex().len(), 64);
+}
+
+#[test]
+fn the_leaf_is_the_certificate_that_fits_the_key() {
+    let (key, leaf) = key_and_certificate("Hoja");
+    let (other_key, authority) = key_and_certificate("Autoridad");
+    let mut chain = Stack::new().unwrap();
+    chain.push(leaf.clone()).unwrap();
+    // OpenSSL insists that the first certificate fits, so the order is turned by naming another key's file with no key first.
+    let der = Pkcs12::builder()
+        .pkey(&other_key)
+        .cert(&authority)
+        .ca(chain)
+        .build2(PASSWORD)
+        .unwrap()
+        .to_der()
+        .unwrap();
+    let identity = Identity::from_pkcs12(&der, PASSWORD).unwrap();
+    assert_eq!(identity.certificate().subject_cn, "Autoridad");
+    assert_eq!(identity.other_certificates()[0].subject_cn, "Hoja");
+    drop(key);
+}
+
+#[test]
+fn what_is_missing_or_unfit_has_its_own_error() {
+    let (key, certificate) = key_and_certificate("Firma de prueba");
+    let build = |with_key: Option<&PKey<Private>>, with_certificate: Option<&X509>| {
+        let mut builder = Pkcs12::builder();
+        if let Some(key) = with_key {
+            builder.pkey(key);
+        }
+        if let Some(certificate) = with_certificate {
+            builder.cert(certificate);
+        }
+        let der = builder.build2(PASSWORD).unwrap().to_der().unwrap();
+        Identity::from_pkcs12(&der, PASSWORD).map(|_| ())
+    };
+    assert_eq!(build(None, Some(&certificate)), Err(P12Error::NoKey));
+    assert_eq!(build(Some(&key), None), Err(P12Error::NoCertificate));
+    let small = PKey::from_rsa(Rsa::generate(1024).unwrap()).unwrap();
+    assert_eq!(
+        build(Some(&small), Some(&self_signed(&small, "Chica"))),
+        Err(P12Error::KeySize { bits: 1024 })
+    );
+    let curve = EcGroup::from_curve_name(Nid::X9_62_PRIME256V1).unwrap();
+    let elliptic = PKey::from_ec_key(EcKey::generate(&curve).unwrap()).unwrap();
+    assert_eq!(
+        build(Some(&elliptic), Some(&self_signed(&elliptic, "Curva"))),
+        Err(P12Error::NotRsa)
+    );
+}
+
+#[test]
+fn other_files_are_recognised() {
+    let der = testing::pkcs12(
+        "Firma",
+        "1",
+        PASSWORD,
+        instant("2026-01-01T00:00:00Z"),
+        instant("2028-01-01T00:00:00Z"),
+    )
+    .unwrap();
+    let mangled = String::from_utf8_lossy(&der).into_owned().into_bytes();
+    assert!(matches!(
+        Identity::from_pkcs12(&mangled, PASSWORD),
+        Err(P12Error::MangledAsText { .. })
+    ));
+    let base64 = openssl::base64::encode_block(&der);
+    for (bytes, looks_like) in [
+        (&b""[..], "an empty file"),
+        (b"-----BEGIN CERTIFICATE-----", "PEM text"),
+        (base64.as_bytes(), "base64 text"),
+        (b"\xFE\xED\xFE\xED\0\0\0\x02", "a Java key store"),
+        (b"PK\x03\x04", "something else"),
+        (
+            &key_and_certificate("Sola").1.to_der().unwrap(),
+            "a certificate without a key",
+        ),
+    ] {
+        assert_eq!(
+            Identity::from_pkcs12(bytes, PASSWORD).unwrap_err(),
+            P12Error::OtherFormat(looks_like)
+        );
+    }
+    let large = vec![0x30; 600 * 1024];
+    assert!(matches!(
+        Identity::from_pkcs12(&large, PASSWORD),
+        Err(P12Error::TooLarge { .. })
+    ));
+}
+
+#[test]
+fn no_altered_file_opens_or_panics() {
+    let der = testing::pkcs12(
+        "Firma",
+        "1",
+        PASSWORD,
+        instant("2026-01-01T00:00:00Z"),
+        instant("2028-01-01T00:00:00Z"),
+    )
+    .unwrap();
+    for length in (0..der.len()).step_by(7) {
+        assert!(
+            Identity::from_pkcs12(&der[..length], PASSWORD).is_err(),
+            "cut at {length}"
+        );
+    }
+    for at in (0..der.len()).step_by(5) {
+        let mut altered = der.clone();
+        altered[at] ^= 0x11;
+        // Some bytes carry nothing, such as the encoding of an absent parameter; the key must still fit then.
+        if let Ok(identity) = Identity::from_pkcs12(&altered, PASSWORD) {
+            identity.prove().unwrap_or_else(|error| panic!("byte {at}: {error}"));
+        }
+    }
+}
+
+/// A folder with the files of `gen_keys.sh`, where the script and the tool it needs are there.
+fn generated_files() -> Option<PathBuf> {
+    let script = Path::new(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../../shared/bench/gen_keys.sh"
+    ));
+    if !script.exists() {
+        eprintln!("skipped: P12 files of gen_keys.sh (../shared is not there)");
+        return None;
+    }
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("gen_keys");
+    match Command::new("sh").arg(script).arg(&folder).output() {
+        Ok(output) if output.status.success() => Some(folder),
+        _ => {
+            eprintln!("skipped: P12 files of gen_keys.sh (the openssl tool with its legacy provider is not there)");
+            None
+        }
+    }
+}
+
+#[test]
+fn the_files_of_other_tools_open_in_time() {
+    let Some(folder) = generated_files() else { return };
+    for (file, password, common_name) in [
+        ("modern", PASSWORD, "Firma de prueba"),
+        ("legacy", PASSWORD, "Firma de prueba"),
+        ("des3", PASSWORD, "Firma de prueba"),
+        ("empty", "", "Firma de prueba"),
+        ("utf8", "contraseña", "Firma de prueba"),
+        ("utf8_legacy", "contraseña", "Firma de prueba"),
+        ("nomac", PASSWORD, "Firma de prueba"),
+        ("ca_first", PASSWORD, "Hoja de prueba"),
+        ("chain_legacy", PASSWORD, "Hoja de prueba"),
+    ] {
+        let der = std::fs::read(folder.join(file).with_extension("p12")).unwrap();
+        let mut fastest = Duration::MAX;
+        for _ in 0..10 {
+            let start = Instant::now();
+            let identity = Identity::from_pkcs12(&der, password).unwrap_or_else(|error| panic!("{file}: {error}"));
+            fastest = fastest.min(start.elapsed());
+            assert_eq!(identity.certificate().subject_cn, common_name, "{file}");
+            identity.prove().unwrap();
+        }
+        eprintln!("{file}: {fastest:?}");
+        assert_eq!(
+            Identity::from_pkcs12(&der, "equivocada").unwrap_err(),
+            P12Error::WrongPassword,
+            "{file}"
+        );
+        if !cfg!(debug_assertions) {
+            assert!(fastest < Duration::from_millis(2), "{file} took {fastest:?}");
+        }
+    }
+    let der = std::fs::read(folder.join("certonly.p12")).unwrap();
+    assert_eq!(Identity::from_pkcs12(&der, PASSWORD).unwrap_err(), P12Error::NoKey);
+}
