@@ -1,0 +1,228 @@
+//! Documents in S3.
+//!
+//! An object's name carries the hash of its bytes and the receipt names the hash: attempts that race never overwrite
+//! each other, the same bytes twice are one object, and what is read is checked against its name. Readers use names
+//! held by records, never listings.
+
+use std::fmt;
+
+use aws_sdk_s3::{Client, operation::get_object::GetObjectError, primitives::ByteStream};
+use bytes::Bytes;
+use jiff::{Timestamp, tz::Offset};
+use sha2::{Digest, Sha256};
+
+use crate::{
+    StoreError,
+    ids::{ReceiptId, Scope},
+};
+
+/// SHA-256 of a document's bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ContentHash([u8; 32]);
+
+impl ContentHash {
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(Sha256::digest(bytes).into())
+    }
+
+    pub fn from_bytes(hash: [u8; 32]) -> Self {
+        Self(hash)
+    }
+
+    pub fn as_bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+}
+
+impl AsRef<[u8]> for ContentHash {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl fmt::Display for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(self.0))
+    }
+}
+
+impl fmt::Debug for ContentHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ContentHash({self})")
+    }
+}
+
+/// What a document of a receipt is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ArtifactKind {
+    /// The document that was signed and sent.
+    SignedXml,
+    /// The document without its signature; derived from the signed one, never stored.
+    GeneratedXml,
+    /// The signed summary of a type 32 below the threshold.
+    Rfce,
+    /// The printed representation.
+    Ri,
+    /// The authority's answer; kept on the receipt, not in S3.
+    TaxauthResponse,
+    /// The caller's payload, kept until a receipt is numbered and signed later; not public.
+    Payload,
+}
+
+impl ArtifactKind {
+    /// The kinds that the API serves.
+    pub const PUBLIC: [Self; 5] =
+        [Self::GeneratedXml, Self::SignedXml, Self::Rfce, Self::Ri, Self::TaxauthResponse];
+
+    /// Its name in the API and in S3.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::SignedXml => "signed-xml",
+            Self::GeneratedXml => "generated-xml",
+            Self::Rfce => "rfce",
+            Self::Ri => "ri",
+            Self::TaxauthResponse => "taxauth-response",
+            Self::Payload => "payload",
+        }
+    }
+
+    /// Reads a public name, the older spelling included.
+    pub fn from_public_name(name: &str) -> Option<Self> {
+        if name == "dgii-response" {
+            return Some(Self::TaxauthResponse);
+        }
+        Self::PUBLIC.into_iter().find(|kind| kind.as_str() == name)
+    }
+
+    pub const fn content_type(self) -> &'static str {
+        match self {
+            Self::SignedXml | Self::GeneratedXml | Self::Rfce => "application/xml",
+            Self::Ri => "application/pdf",
+            Self::TaxauthResponse | Self::Payload => "application/json",
+        }
+    }
+
+    /// The name under which a browser saves it; `document` is `{RNC}{eNCF}`, as the authority names files.
+    pub fn file_name(self, document: &str) -> String {
+        match self {
+            Self::SignedXml => format!("{document}.xml"),
+            Self::GeneratedXml => format!("{document}-unsigned.xml"),
+            Self::Rfce => format!("{document}-rfce.xml"),
+            Self::Ri => format!("{document}.pdf"),
+            Self::TaxauthResponse => format!("{document}-response.json"),
+            Self::Payload => format!("{document}-payload.json"),
+        }
+    }
+}
+
+/// The bucket, by its name.
+#[derive(Debug, Clone)]
+pub struct Artifacts {
+    client: Client,
+    bucket: String,
+}
+
+impl Artifacts {
+    pub fn new(client: Client, bucket: impl Into<String>) -> Self {
+        Self { client, bucket: bucket.into() }
+    }
+
+    /// Keeps a document and says by which hash it is found again.
+    pub async fn put(
+        &self,
+        scope: &Scope,
+        created_at: Timestamp,
+        receipt: &ReceiptId,
+        kind: ArtifactKind,
+        bytes: impl Into<Bytes>,
+    ) -> Result<ContentHash, StoreError> {
+        let bytes = bytes.into();
+        let hash = ContentHash::of(&bytes);
+        self.client
+            .put_object()
+            .bucket(&self.bucket)
+            .key(object_key(scope, created_at, receipt, kind, &hash))
+            .content_type(kind.content_type())
+            .body(ByteStream::from(bytes))
+            .send()
+            .await
+            .map_err(|error| StoreError::from_sdk("put artifact", error))?;
+        Ok(hash)
+    }
+
+    /// The document with this hash.
+    ///
+    /// # Errors
+    /// Besides failures of the store: [`StoreError::Corrupt`] when the bytes are not those that were kept.
+    pub async fn get(
+        &self,
+        scope: &Scope,
+        created_at: Timestamp,
+        receipt: &ReceiptId,
+        kind: ArtifactKind,
+        hash: &ContentHash,
+    ) -> Result<Option<Bytes>, StoreError> {
+        let operation = "read artifact";
+        let key = object_key(scope, created_at, receipt, kind, hash);
+        let answer = match self.client.get_object().bucket(&self.bucket).key(&key).send().await {
+            Ok(answer) => answer,
+            Err(error) if matches!(error.as_service_error(), Some(GetObjectError::NoSuchKey(_))) => return Ok(None),
+            Err(error) => return Err(StoreError::from_sdk(operation, error)),
+        };
+        let bytes = answer.body.collect().await.map_err(|error| StoreError::retry(operation, error))?.into_bytes();
+        let found = ContentHash::of(&bytes);
+        if found != *hash {
+            return Err(StoreError::corrupt(key, "bytes", format!("have the hash {found}")));
+        }
+        Ok(Some(bytes))
+    }
+}
+
+/// `{company}/{environment}/{yyyy}/{mm}/{public_id}/{artifact}-{hash}`, by the instant of creation in UTC.
+fn object_key(
+    scope: &Scope,
+    created_at: Timestamp,
+    receipt: &ReceiptId,
+    kind: ArtifactKind,
+    hash: &ContentHash,
+) -> String {
+    let date = Offset::UTC.to_datetime(created_at).date();
+    format!(
+        "{}/{}/{:04}/{:02}/{receipt}/{}-{hash}",
+        scope.company,
+        scope.environment.path_segment(),
+        date.year(),
+        date.month(),
+        kind.as_str(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use ecf::Environment;
+
+    use super::*;
+    use crate::ids::CompanyId;
+
+    #[test]
+    fn an_object_key_names_company_environment_month_receipt_and_hash() {
+        let scope = Scope { company: CompanyId::from_random([0; 20]), environment: Environment::Ecf };
+        let receipt = "0123456789abcdefghjkmnpqrstvwxyz".parse().unwrap();
+        let created_at = "2026-12-31T23:59:59-04:00".parse().unwrap();
+        let key = object_key(&scope, created_at, &receipt, ArtifactKind::SignedXml, &ContentHash::of(b""));
+        assert_eq!(
+            key,
+            "00000000000000000000000000000000/ecf/2027/01/0123456789abcdefghjkmnpqrstvwxyz/signed-xml-\
+             e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        );
+    }
+
+    #[test]
+    fn every_public_name_reads_back_and_the_older_one_too() {
+        for kind in ArtifactKind::PUBLIC {
+            assert_eq!(ArtifactKind::from_public_name(kind.as_str()), Some(kind));
+        }
+        assert_eq!(ArtifactKind::from_public_name("dgii-response"), Some(ArtifactKind::TaxauthResponse));
+        assert_eq!(ArtifactKind::from_public_name("payload"), None);
+    }
+}

@@ -1,0 +1,270 @@
+//! Ids of stored records: one type per kind, so that a webhook's id cannot open a receipt.
+//!
+//! All of them are 160 bits written as 32 characters of lower-case Crockford base32. They are identifiers, never
+//! credentials.
+
+use std::{fmt, str::FromStr};
+
+use ecf::Environment;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use sha2::{Digest, Sha256};
+
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+const ID_BYTES: usize = 20;
+const ID_CHARS: usize = 32;
+
+/// A text that is not the id it should be.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum IdError {
+    #[error("an id has {ID_CHARS} characters, this one has {0}")]
+    Length(usize),
+    #[error("{0:?} is not a character of an id")]
+    Character(char),
+    #[error("a delivery id is a whole number below 2^53, not {0:?}")]
+    Delivery(String),
+}
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name([u8; ID_BYTES]);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&encode(&self.0))
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "{}({})", stringify!($name), encode(&self.0))
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = IdError;
+
+            fn from_str(text: &str) -> Result<Self, IdError> {
+                decode(text).map(Self)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+            }
+        }
+    };
+}
+
+macro_rules! random_id {
+    ($name:ident) => {
+        impl $name {
+            /// A new id from random bytes of the caller.
+            pub fn from_random(bytes: [u8; ID_BYTES]) -> Self {
+                Self(bytes)
+            }
+        }
+    };
+}
+
+id! {
+    /// A company that issues receipts.
+    CompanyId
+}
+id! {
+    /// A receipt: the `public_id` of the API.
+    ReceiptId
+}
+id! {
+    /// A webhook subscription.
+    WebhookId
+}
+id! {
+    /// An API key's record, not the key.
+    ApiKeyId
+}
+random_id!(CompanyId);
+random_id!(WebhookId);
+random_id!(ApiKeyId);
+
+impl ReceiptId {
+    /// The record kind of an issued receipt in [`ReceiptId::of`].
+    pub const RECEIPT: &'static str = "receipt";
+
+    /// The id that belongs to an idempotency key: the same key always names the same record.
+    ///
+    /// Each part goes into the hash with its length before it, so no two different lists of parts hash alike.
+    pub fn of(kind: &str, company: &CompanyId, environment: Environment, idempotency_key: &str) -> Self {
+        let mut hash = Sha256::new();
+        for part in ["ecf/v1", kind, &company.to_string(), environment.as_str(), idempotency_key] {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part.as_bytes());
+        }
+        let digest: [u8; 32] = hash.finalize().into();
+        let mut id = [0; ID_BYTES];
+        id.copy_from_slice(&digest[..ID_BYTES]);
+        Self(id)
+    }
+
+    /// A number spread evenly over the receipts, for sharding.
+    pub(crate) fn spread(&self) -> u8 {
+        self.0[ID_BYTES - 1]
+    }
+}
+
+/// One attempt to deliver an event to a webhook: an integer below 2^53 that grows with time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct DeliveryId(u64);
+
+impl DeliveryId {
+    const LIMIT: u64 = 1 << 53;
+    const TAIL_BITS: u32 = 12;
+
+    /// Milliseconds since the epoch, then 12 bits of SHA-256 over webhook, event and attempt.
+    pub fn new(millis: i64, webhook: &WebhookId, event: &str, attempt: u32) -> Self {
+        let mut hash = Sha256::new();
+        for part in [webhook.to_string().as_bytes(), event.as_bytes(), &attempt.to_be_bytes()] {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+        let digest: [u8; 32] = hash.finalize().into();
+        let tail = u64::from(u16::from_be_bytes([digest[0], digest[1]]) >> 4);
+        Self(Self::earliest(millis).0 | tail)
+    }
+
+    /// The lowest id that an attempt at this time can have.
+    pub(crate) fn earliest(millis: i64) -> Self {
+        let millis = u64::try_from(millis).unwrap_or(0);
+        Self((millis << Self::TAIL_BITS) & (Self::LIMIT - 1))
+    }
+
+    /// Above the id of every attempt.
+    pub(crate) fn latest() -> Self {
+        Self(Self::LIMIT - 1)
+    }
+
+    /// The id as the integer of the API.
+    pub fn as_u64(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Display for DeliveryId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for DeliveryId {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        match text.parse() {
+            Ok(id) if id < Self::LIMIT => Ok(Self(id)),
+            _ => Err(IdError::Delivery(text.to_owned())),
+        }
+    }
+}
+
+/// Whose data a store method may touch. Every tenant method takes it first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Scope {
+    pub company: CompanyId,
+    pub environment: Environment,
+}
+
+fn encode(bytes: &[u8; ID_BYTES]) -> String {
+    let mut text = String::with_capacity(ID_CHARS);
+    for five in bytes.chunks_exact(5) {
+        let group = five.iter().fold(0_u64, |group, byte| group << 8 | u64::from(*byte));
+        for place in (0..8).rev() {
+            let digit = (group >> (place * 5)) & 31;
+            text.push(char::from(ALPHABET[digit as usize]));
+        }
+    }
+    text
+}
+
+fn decode(text: &str) -> Result<[u8; ID_BYTES], IdError> {
+    let length = text.chars().count();
+    if length != ID_CHARS {
+        return Err(IdError::Length(length));
+    }
+    let mut bytes = [0; ID_BYTES];
+    let mut group = 0_u64;
+    for (place, character) in text.chars().enumerate() {
+        let digit = ALPHABET
+            .iter()
+            .position(|letter| char::from(*letter) == character)
+            .ok_or(IdError::Character(character))?;
+        group = group << 5 | digit as u64;
+        if place % 8 == 7 {
+            let start = place / 8 * 5;
+            bytes[start..start + 5].copy_from_slice(&group.to_be_bytes()[3..]);
+            group = 0;
+        }
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn company() -> CompanyId {
+        CompanyId::from_random([7; 20])
+    }
+
+    #[test]
+    fn an_id_reads_back_what_it_prints() {
+        let id = CompanyId::from_random(*b"abcdefghij0123456789");
+        assert_eq!(id.to_string(), "c5h66s35cssphtdhj9h32cs46ctp4d9n");
+        assert_eq!(id.to_string().parse(), Ok(id));
+        let json = serde_json::to_string(&id).unwrap();
+        assert_eq!(serde_json::from_str::<CompanyId>(&json).unwrap(), id);
+    }
+
+    #[test]
+    fn an_id_of_another_length_or_alphabet_is_refused() {
+        assert_eq!("abc".parse::<WebhookId>(), Err(IdError::Length(3)));
+        let upper = "0000000000000000000000000000000A";
+        assert_eq!(upper.parse::<WebhookId>(), Err(IdError::Character('A')));
+        let letter_u = "0000000000000000000000000000000u";
+        assert_eq!(letter_u.parse::<WebhookId>(), Err(IdError::Character('u')));
+    }
+
+    #[test]
+    fn a_receipt_id_is_pinned_and_depends_on_every_part() {
+        let id = ReceiptId::of(ReceiptId::RECEIPT, &company(), Environment::TesteCF, "order-1");
+        assert_eq!(id.to_string(), "PIN");
+        let others = [
+            ReceiptId::of("approval", &company(), Environment::TesteCF, "order-1"),
+            ReceiptId::of(ReceiptId::RECEIPT, &CompanyId::from_random([8; 20]), Environment::TesteCF, "order-1"),
+            ReceiptId::of(ReceiptId::RECEIPT, &company(), Environment::CerteCF, "order-1"),
+            ReceiptId::of(ReceiptId::RECEIPT, &company(), Environment::TesteCF, "order-2"),
+        ];
+        assert!(others.iter().all(|other| *other != id));
+    }
+
+    #[test]
+    fn a_delivery_id_stays_below_two_to_the_53_and_grows_with_time() {
+        let webhook = WebhookId::from_random([1; 20]);
+        let millis = 1_795_823_026_000;
+        let first = DeliveryId::new(millis, &webhook, "accepted", 1);
+        assert!(first.as_u64() < 1 << 53);
+        assert_ne!(first, DeliveryId::new(millis, &webhook, "accepted", 2));
+        assert!(DeliveryId::new(millis + 1, &webhook, "accepted", 1) > first);
+        assert!(DeliveryId::earliest(millis) <= first);
+        assert_eq!(first.to_string().parse(), Ok(first));
+        assert!((1_u64 << 53).to_string().parse::<DeliveryId>().is_err());
+    }
+}

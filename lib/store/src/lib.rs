@@ -1,0 +1,51 @@
+//! The store: DynamoDB, S3, Secrets Manager and SQS behind verbs of the domain.
+//!
+//! [`Table`] holds records, [`Artifacts`] documents, [`Vault`] secrets, [`Queues`] jobs. Every method that touches a
+//! tenant's data takes its [`Scope`] (or company) first. Time comes in as an argument. Start reading at
+//! `table/keys.rs`, where every key is built.
+//!
+//! | need | method | key or index | cost |
+//! |---|---|---|---|
+//! | API key → company and environment | [`Table::api_key_by_hash`] | `key#{sha256}` | ½ read |
+//! | replay check, receipt by id | [`Table::receipt`] | `r#{company}#{env}#{id}` | 1 read |
+//! | next number of a range | [`Table::take_next_number`] | `seq#{company}#{env}` / `{type}#{start}` | ½ read, 1 write |
+//! | a receipt and the lock of its number | [`Table::create_receipt`] | receipt + `n#…` | 4 writes + 2 or 3 index |
+//! | claim before a send | [`Table::claim_send`] | receipt | 1 write |
+//! | track id | [`Table::record_submitted`] | receipt; `track`, `list` | 1 write + 2 index |
+//! | verdict and outbox | [`Table::record_verdict`] | receipt; `list` | 1 write + 1 index |
+//! | outbox entry told | [`Table::outbox_done`] | receipt; `due` | 1 write + 1 index |
+//! | receipt by e-NCF | [`Table::receipt_by_encf`] | lock, then receipt | 2 reads |
+//! | receipt by `external_id`, track id | [`Table::receipt_by_external_id`], [`Table::receipt_by_track_id`] | `external`, `track` | 1½ reads |
+//! | receipts newest first | [`Table::receipts_newest`] | `list`: `{company}#{env}#{day}` | by page |
+//! | totals | [`Table::day_counts`] | `cnt#{company}#{env}` / `{day}` | by range |
+//! | what is overdue | [`Table::due_now`] | `due#{shard}` / time | by page |
+//! | subscriptions of a company | [`Table::webhooks`] | `wh#{company}#{env}` | by page |
+//! | attempts of a webhook | [`Table::deliveries`] | `wd#{company}#{env}#{webhook}` / id | by page |
+//! | the authority's token | [`Table::token`] | `tok#{certificate}#{env}` | 1 read |
+//! | company, owner of an RNC | [`Table::company`], [`Table::company_by_rnc`] | `co#{company}`, `rnc#{rnc}` | ½ read |
+//! | a repeated sign-up | [`Table::signup`] | `su#{sha256}` | 1 read |
+
+#![warn(clippy::float_arithmetic)]
+#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test"))]
+
+mod artifacts;
+mod clients;
+mod error;
+mod ids;
+mod queues;
+mod table;
+mod vault;
+
+pub use artifacts::{ArtifactKind, Artifacts, ContentHash};
+pub use clients::Clients;
+pub use error::StoreError;
+pub use ids::{ApiKeyId, CompanyId, DeliveryId, IdError, ReceiptId, Scope, WebhookId};
+pub use queues::{LONGEST_DELAY, QueueUrls, Queues, SubmissionJob, SubmissionUrls, WebhookJob};
+pub use table::{
+    ApiKey, CallerTake, CertificateSummary, Claim, Company, CompanyCreated, Created, DayCounts, Delivery, DueEntry,
+    LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, Mode, NewApiKey, NewCompany, NewRange,
+    NewReceipt, NewSignup, NewWebhook, Numbering, Opened, OutboxEntry, Range, Receipt, Recorded, SHARDS, Signed,
+    SignedLater, SignupRecord, StoredToken, Table, Take, Verdict, WEBHOOK_LIMIT, Webhook, WebhookChanges,
+    WebhookCreated, fiscal_day,
+};
+pub use vault::{StoredCertificate, Vault};

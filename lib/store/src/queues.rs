@@ -1,0 +1,177 @@
+//! Jobs on the SQS queues.
+//!
+//! A job carries ids, not documents, and is safe to run twice. Jobs are tagged enums: a message that an older version
+//! sent still parses, so fields are only ever added, with a default.
+
+use std::time::Duration;
+
+use aws_sdk_sqs::Client;
+use ecf::Environment;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    StoreError,
+    ids::{CompanyId, DeliveryId, ReceiptId, Scope, WebhookId},
+};
+
+/// The longest delay of a message; longer waits go to the due index.
+pub const LONGEST_DELAY: Duration = Duration::from_secs(15 * 60);
+
+/// A step of a receipt on its way to the authority.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum SubmissionJob {
+    /// Send a signed receipt.
+    Send { company: CompanyId, environment: Environment, receipt: ReceiptId, attempt: u32 },
+    /// Ask for the verdict of a submitted one.
+    Poll { company: CompanyId, environment: Environment, receipt: ReceiptId, attempt: u32 },
+}
+
+/// Something to tell to an address outside.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum WebhookJob {
+    /// A receipt reached its verdict: tell every subscription that wants to know.
+    Event { company: CompanyId, environment: Environment, receipt: ReceiptId },
+    /// Deliver once more what an earlier attempt could not.
+    Deliver {
+        company: CompanyId,
+        environment: Environment,
+        webhook: WebhookId,
+        /// The earlier attempt, which keeps the bytes.
+        delivery: DeliveryId,
+        #[serde(default)]
+        receipt: Option<ReceiptId>,
+        attempt: u32,
+    },
+    /// A company signed up: tell the portal.
+    Portal { company: CompanyId },
+}
+
+impl SubmissionJob {
+    pub fn scope(&self) -> Scope {
+        let (Self::Send { company, environment, .. } | Self::Poll { company, environment, .. }) = self;
+        Scope { company: *company, environment: *environment }
+    }
+
+    pub fn receipt(&self) -> ReceiptId {
+        let (Self::Send { receipt, .. } | Self::Poll { receipt, .. }) = self;
+        *receipt
+    }
+
+    pub fn attempt(&self) -> u32 {
+        let (Self::Send { attempt, .. } | Self::Poll { attempt, .. }) = self;
+        *attempt
+    }
+}
+
+/// The addresses of the queues that a function sends to; the others stay `None`.
+#[derive(Debug, Clone, Default)]
+pub struct QueueUrls {
+    pub submission: Option<SubmissionUrls>,
+    pub webhook: Option<String>,
+}
+
+/// One queue per environment, so that a storm in one holds up none of the others.
+#[derive(Debug, Clone)]
+pub struct SubmissionUrls {
+    pub testecf: String,
+    pub certecf: String,
+    pub ecf: String,
+}
+
+/// The queues, by their addresses.
+#[derive(Debug, Clone)]
+pub struct Queues {
+    client: Client,
+    urls: QueueUrls,
+}
+
+impl Queues {
+    pub fn new(client: Client, urls: QueueUrls) -> Self {
+        Self { client, urls }
+    }
+
+    /// Queues a step on the queue of its environment. A delay beyond [`LONGEST_DELAY`] is cut to it.
+    pub async fn send_submission(&self, job: &SubmissionJob, delay: Duration) -> Result<(), StoreError> {
+        let urls = self.urls.submission.as_ref().ok_or(StoreError::NotConfigured("submission queues"))?;
+        let url = match job.scope().environment {
+            Environment::TesteCF => &urls.testecf,
+            Environment::CerteCF => &urls.certecf,
+            Environment::Ecf => &urls.ecf,
+        };
+        self.send("send to submission queue", url, job, delay).await
+    }
+
+    /// Queues a webhook job. A delay beyond [`LONGEST_DELAY`] is cut to it.
+    pub async fn send_webhook(&self, job: &WebhookJob, delay: Duration) -> Result<(), StoreError> {
+        let url = self.urls.webhook.as_ref().ok_or(StoreError::NotConfigured("webhook queue"))?;
+        self.send("send to webhook queue", url, job, delay).await
+    }
+
+    async fn send(
+        &self,
+        operation: &'static str,
+        url: &str,
+        job: &impl Serialize,
+        delay: Duration,
+    ) -> Result<(), StoreError> {
+        let body = serde_json::to_string(job).map_err(|error| StoreError::unexpected(operation, error))?;
+        self.client
+            .send_message()
+            .queue_url(url)
+            .message_body(body)
+            .delay_seconds(delay_seconds(delay))
+            .send()
+            .await
+            .map_err(|error| StoreError::from_sdk(operation, error))?;
+        Ok(())
+    }
+}
+
+/// Whole seconds, rounded up: a message never comes early.
+fn delay_seconds(delay: Duration) -> i32 {
+    let delay = delay.min(LONGEST_DELAY);
+    let seconds = delay.as_secs() + u64::from(delay.subsec_nanos() > 0);
+    i32::try_from(seconds).unwrap_or(i32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ID: &str = "0123456789abcdefghjkmnpqrstvwxyz";
+
+    #[test]
+    fn messages_of_today_and_of_older_versions_parse() {
+        let id = || ID.parse().unwrap();
+        let (company, environment) = (ID.parse().unwrap(), Environment::TesteCF);
+        let send = SubmissionJob::Send { company, environment, receipt: id(), attempt: 2 };
+        let text = format!(
+            r#"{{"kind":"send","company":"{ID}","environment":"TesteCF","receipt":"{ID}","attempt":2}}"#
+        );
+        assert_eq!(serde_json::to_string(&send).unwrap(), text);
+        assert_eq!(serde_json::from_str::<SubmissionJob>(&text).unwrap(), send);
+
+        let text = format!(
+            r#"{{"kind":"deliver","company":"{ID}","environment":"TesteCF","webhook":"{ID}","delivery":4096,"attempt":3,"from_the_future":1}}"#
+        );
+        let job: WebhookJob = serde_json::from_str(&text).unwrap();
+        let WebhookJob::Deliver { receipt: None, attempt: 3, delivery, .. } = job else { panic!("{job:?}") };
+        assert_eq!(delivery.as_u64(), 4096);
+
+        assert!(serde_json::from_str::<WebhookJob>(r#"{"kind":"unheard_of"}"#).is_err());
+    }
+
+    #[test]
+    fn a_delay_is_whole_seconds_up_to_a_quarter_of_an_hour() {
+        for (delay, seconds) in [
+            (Duration::ZERO, 0),
+            (Duration::from_millis(1), 1),
+            (Duration::from_secs(2), 2),
+            (Duration::from_secs(3_600), 900),
+        ] {
+            assert_eq!(delay_seconds(delay), seconds, "{delay:?}");
+        }
+    }
+}

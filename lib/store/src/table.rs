@@ -1,0 +1,178 @@
+//! The DynamoDB table: one `impl` block of [`Table`] per kind of record, one file each.
+//!
+//! Read [`keys`] first: every key is built there. Every write of a known record is conditional; what must hold
+//! together is one transaction (`write`).
+
+mod api_keys;
+mod companies;
+mod counters;
+mod deliveries;
+mod due;
+mod item;
+mod keys;
+mod receipts;
+mod sequences;
+mod tokens;
+mod webhooks;
+mod write;
+
+use aws_sdk_dynamodb::{
+    Client,
+    operation::query::builders::QueryFluentBuilder,
+    types::{AttributeValue, Select},
+};
+
+pub use api_keys::{ApiKey, ListedApiKey, NewApiKey};
+pub use companies::{
+    CertificateSummary, Company, CompanyCreated, NewCompany, NewSignup, SignupRecord,
+};
+pub use counters::DayCounts;
+pub use deliveries::Delivery;
+pub use due::{DueEntry, SHARDS};
+pub use keys::fiscal_day;
+pub use receipts::{
+    Claim, Created, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedReceipt, Mode, NewReceipt, OutboxEntry, Receipt,
+    Recorded, Signed, SignedLater, Verdict,
+};
+pub use sequences::{CallerTake, NewRange, Numbering, Opened, Range, Take};
+pub use tokens::StoredToken;
+pub use webhooks::{NewWebhook, Webhook, WebhookChanges, WebhookCreated, WEBHOOK_LIMIT};
+
+use crate::StoreError;
+use item::{Item, Stored};
+use keys::Key;
+
+/// The table, by its name.
+#[derive(Debug, Clone)]
+pub struct Table {
+    client: Client,
+    name: String,
+}
+
+impl Table {
+    pub fn new(client: Client, name: impl Into<String>) -> Self {
+        Self { client, name: name.into() }
+    }
+
+    /// A point read that sees every write answered before it.
+    async fn read(&self, operation: &'static str, key: &Key) -> Result<Option<Stored>, StoreError> {
+        self.read_item(operation, key, true).await
+    }
+
+    /// A point read at half the price that may lag behind by moments.
+    async fn read_eventual(&self, operation: &'static str, key: &Key) -> Result<Option<Stored>, StoreError> {
+        self.read_item(operation, key, false).await
+    }
+
+    async fn read_item(
+        &self,
+        operation: &'static str,
+        key: &Key,
+        consistent: bool,
+    ) -> Result<Option<Stored>, StoreError> {
+        let answer = self
+            .client
+            .get_item()
+            .table_name(&self.name)
+            .set_key(Some(key.attributes()))
+            .consistent_read(consistent)
+            .send()
+            .await
+            .map_err(|error| StoreError::from_sdk(operation, error))?;
+        Ok(answer.item.map(Stored::new))
+    }
+
+    /// The items of one query, page by page, until `limit` are there.
+    async fn query(&self, operation: &'static str, query: Query<'_>) -> Result<Vec<Stored>, StoreError> {
+        let mut items = Vec::new();
+        let mut start: Option<Item> = None;
+        loop {
+            let mut request = self.query_request(&query).set_exclusive_start_key(start.take());
+            if let Some(limit) = query.limit {
+                let left = limit.saturating_sub(items.len()).clamp(1, 1_000);
+                request = request.limit(i32::try_from(left).unwrap_or(1_000));
+            }
+            let page = request.send().await.map_err(|error| StoreError::from_sdk(operation, error))?;
+            items.extend(page.items.unwrap_or_default().into_iter().map(Stored::new));
+            let enough = query.limit.is_some_and(|limit| items.len() >= limit);
+            start = page.last_evaluated_key;
+            if enough || start.is_none() {
+                return Ok(items);
+            }
+        }
+    }
+
+    /// How many items a query has.
+    async fn count_items(&self, operation: &'static str, query: &Query<'_>) -> Result<usize, StoreError> {
+        let mut total = 0;
+        let mut start: Option<Item> = None;
+        loop {
+            let request = self.query_request(query).select(Select::Count).set_exclusive_start_key(start.take());
+            let page = request.send().await.map_err(|error| StoreError::from_sdk(operation, error))?;
+            total += usize::try_from(page.count).unwrap_or(0);
+            start = page.last_evaluated_key;
+            if start.is_none() {
+                return Ok(total);
+            }
+        }
+    }
+
+    fn query_request(&self, query: &Query<'_>) -> QueryFluentBuilder {
+        let (name, partition) = &query.partition;
+        let request = self
+            .client
+            .query()
+            .table_name(&self.name)
+            .set_index_name(query.index.map(str::to_owned))
+            .expression_attribute_names("#partition", *name)
+            .expression_attribute_values(":partition", AttributeValue::S(partition.clone()))
+            .consistent_read(query.consistent)
+            .scan_index_forward(!query.newest_first);
+        match &query.sort {
+            Sort::All => request.key_condition_expression("#partition = :partition"),
+            Sort::BeginsWith(name, prefix) => request
+                .key_condition_expression("#partition = :partition AND begins_with(#sort, :prefix)")
+                .expression_attribute_names("#sort", *name)
+                .expression_attribute_values(":prefix", AttributeValue::S(prefix.clone())),
+            Sort::Between(name, low, high) => request
+                .key_condition_expression("#partition = :partition AND #sort BETWEEN :low AND :high")
+                .expression_attribute_names("#sort", *name)
+                .expression_attribute_values(":low", AttributeValue::S(low.clone()))
+                .expression_attribute_values(":high", AttributeValue::S(high.clone())),
+        }
+    }
+}
+
+/// One partition's items in order.
+struct Query<'a> {
+    index: Option<&'a str>,
+    partition: (&'a str, String),
+    sort: Sort<'a>,
+    consistent: bool,
+    newest_first: bool,
+    limit: Option<usize>,
+}
+
+impl<'a> Query<'a> {
+    fn of(partition: String) -> Self {
+        Self {
+            index: None,
+            partition: (keys::PK, partition),
+            sort: Sort::All,
+            consistent: false,
+            newest_first: false,
+            limit: None,
+        }
+    }
+
+    fn index(index: &'a keys::Index, partition: String) -> Self {
+        Self { index: Some(index.name), partition: (index.pk, partition), ..Self::of(String::new()) }
+    }
+}
+
+/// Which part of a partition a query reads.
+enum Sort<'a> {
+    All,
+    BeginsWith(&'a str, String),
+    Between(&'a str, String, String),
+}

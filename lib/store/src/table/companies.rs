@@ -1,0 +1,279 @@
+//! Companies, who owns an RNC, and the sign-ups of the last hour.
+//!
+//! A self-registered company is unverified and does not own its RNC; a verified one does, alone.
+
+use ecf::{Environment, Rnc};
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    Table,
+    api_keys::NewApiKey,
+    item::{Item, NewItem, Stored, bytes, expiry, flag, instant, text},
+    keys::{self, TTL},
+    write::{Applied, Change, Part, Transacted},
+};
+use crate::{
+    StoreError,
+    ids::{ApiKeyId, CompanyId},
+};
+
+const RNC: &str = "rnc";
+const NAME: &str = "name";
+const EMAIL: &str = "email";
+const TRADE_NAME: &str = "trade_name";
+const ADDRESS: &str = "address";
+const PHONE: &str = "phone";
+const DEFAULT_ENVIRONMENT: &str = "default_environment";
+const VERIFIED: &str = "verified";
+const CREATED_AT: &str = "created_at";
+const UPDATED_AT: &str = "updated_at";
+const COMPANY: &str = "company";
+const API_KEY: &str = "api_key";
+const BODY_HASH: &str = "body_hash";
+const CERTIFICATE: &str = "cert_sha256";
+const CERTIFICATE_SUBJECT: &str = "cert_subject";
+const CERTIFICATE_ISSUER: &str = "cert_issuer";
+const CERTIFICATE_SERIAL: &str = "cert_serial";
+const CERTIFICATE_FROM: &str = "cert_not_before";
+const CERTIFICATE_UNTIL: &str = "cert_not_after";
+const CERTIFICATE_STORED_AT: &str = "cert_stored_at";
+
+/// How long a sign-up may be repeated with the same idempotency key.
+pub(crate) const SIGNUP_REPEATABLE: SignedDuration = SignedDuration::from_hours(1);
+
+/// A company's profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Company {
+    pub id: CompanyId,
+    pub rnc: Rnc,
+    pub name: String,
+    pub email: String,
+    pub trade_name: Option<String>,
+    pub address: Option<String>,
+    pub phone: Option<String>,
+    pub default_environment: Environment,
+    pub verified: bool,
+    pub certificate: Option<CertificateSummary>,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+}
+
+/// What may be shown of a stored certificate; the certificate itself is in the vault.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CertificateSummary {
+    pub sha256: [u8; 32],
+    pub subject: String,
+    pub issuer: String,
+    pub serial: String,
+    pub not_before: Timestamp,
+    pub not_after: Timestamp,
+    pub stored_at: Timestamp,
+}
+
+/// A company to create.
+#[derive(Debug, Clone)]
+pub struct NewCompany {
+    pub id: CompanyId,
+    pub rnc: Rnc,
+    pub name: String,
+    pub email: String,
+    pub trade_name: Option<String>,
+    pub address: Option<String>,
+    pub phone: Option<String>,
+    pub default_environment: Environment,
+    pub verified: bool,
+    pub signup: Option<NewSignup>,
+    pub created_at: Timestamp,
+}
+
+/// The sign-up that creates a company, when the caller gave it an idempotency key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewSignup {
+    /// SHA-256 of the idempotency key.
+    pub key: [u8; 32],
+    pub body_hash: [u8; 32],
+    /// The first API key, which a retry replaces.
+    pub api_key: ApiKeyId,
+}
+
+/// A sign-up of the last hour.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SignupRecord {
+    pub key: [u8; 32],
+    pub body_hash: [u8; 32],
+    pub company: CompanyId,
+    /// The API key that the latest answer showed.
+    pub api_key: ApiKeyId,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CompanyCreated {
+    New,
+    /// Another verified company has this RNC.
+    RncTaken,
+    /// A sign-up with this idempotency key came first: read it with [`Table::signup`].
+    SignupRepeated,
+    /// A company with this id exists.
+    IdTaken,
+}
+
+impl Table {
+    /// Creates a company together with its claim on the RNC (if verified), its sign-up record (if any) and its first
+    /// API key (if any).
+    pub async fn create_company(
+        &self,
+        new: NewCompany,
+        first_key: Option<NewApiKey>,
+    ) -> Result<CompanyCreated, StoreError> {
+        let mut parts = vec![Part::PutNew(profile_item(&new))];
+        let mut outcomes = vec![CompanyCreated::IdTaken];
+        if new.verified {
+            let owner = NewItem::new(&keys::rnc(new.rnc.as_str())).with(COMPANY, text(new.id)).build();
+            parts.push(Part::PutNew(owner));
+            outcomes.push(CompanyCreated::RncTaken);
+        }
+        if let Some(signup) = &new.signup {
+            // DynamoDB removes expired items late, so an old record may be in the way.
+            let change = signup_change(signup, &new.id, new.created_at)
+                .when("attribute_not_exists(#pk) OR #ttl <= :now")
+                .bind(":now", expiry(new.created_at));
+            parts.push(Part::Update(change));
+            outcomes.push(CompanyCreated::SignupRepeated);
+        }
+        if let Some(key) = first_key {
+            parts.extend(key.items().map(Part::PutNew));
+        }
+        let refusals = match self.transact("create company", parts).await? {
+            Transacted::Done => return Ok(CompanyCreated::New),
+            Transacted::Refused(refusals) => refusals,
+        };
+        let refused = refusals.iter().position(Option::is_some).unwrap_or(0);
+        Ok(outcomes.get(refused).copied().unwrap_or(CompanyCreated::IdTaken))
+    }
+
+    pub async fn company(&self, id: &CompanyId) -> Result<Option<Company>, StoreError> {
+        let stored = self.read_eventual("read company", &keys::company(id)).await?;
+        stored.map(|stored| read_company(*id, &stored)).transpose()
+    }
+
+    /// The verified company that owns an RNC.
+    pub async fn company_by_rnc(&self, rnc: &Rnc) -> Result<Option<CompanyId>, StoreError> {
+        let stored = self.read_eventual("read RNC owner", &keys::rnc(rnc.as_str())).await?;
+        stored.map(|stored| stored.parse(COMPANY)).transpose()
+    }
+
+    /// Notes which certificate the vault holds. `false`: no such company.
+    pub async fn set_certificate_summary(
+        &self,
+        company: &CompanyId,
+        summary: &CertificateSummary,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let change = Change::of(keys::company(company))
+            .set(CERTIFICATE, bytes(summary.sha256))
+            .set(CERTIFICATE_SUBJECT, text(&summary.subject))
+            .set(CERTIFICATE_ISSUER, text(&summary.issuer))
+            .set(CERTIFICATE_SERIAL, text(&summary.serial))
+            .set(CERTIFICATE_FROM, instant(summary.not_before))
+            .set(CERTIFICATE_UNTIL, instant(summary.not_after))
+            .set(CERTIFICATE_STORED_AT, instant(summary.stored_at))
+            .set(UPDATED_AT, instant(now))
+            .when("attribute_exists(#pk)");
+        Ok(matches!(self.apply("set certificate summary", change).await?, Applied::Done(_)))
+    }
+
+    /// The sign-up of the last hour with this idempotency key.
+    pub async fn signup(&self, key: &[u8; 32], now: Timestamp) -> Result<Option<SignupRecord>, StoreError> {
+        let Some(stored) = self.read("read sign-up", &keys::signup(key)).await? else {
+            return Ok(None);
+        };
+        if stored.parse::<i64>(TTL)? <= now.as_second() {
+            return Ok(None);
+        }
+        Ok(Some(SignupRecord {
+            key: *key,
+            body_hash: stored.hash(BODY_HASH)?,
+            company: stored.parse(COMPANY)?,
+            api_key: stored.parse(API_KEY)?,
+        }))
+    }
+
+    /// A repeated sign-up: revokes the API key of the earlier answer and makes the new one. `false`: another repeat was
+    /// faster, or the key is gone.
+    pub async fn replace_signup_key(
+        &self,
+        signup: &SignupRecord,
+        new: NewApiKey,
+        now: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let Some(old_hash) = self.api_key_hash(&signup.company, &signup.api_key).await? else {
+            return Ok(false);
+        };
+        let record = Change::of(keys::signup(&signup.key))
+            .set(API_KEY, text(new.id))
+            .when("company = :company AND api_key = :old")
+            .bind(":company", text(signup.company))
+            .bind(":old", text(signup.api_key));
+        let mut parts = vec![Part::Update(record)];
+        parts.extend(super::api_keys::revocation(&signup.company, &signup.api_key, &old_hash, now).map(Part::Update));
+        parts.extend(new.items().map(Part::PutNew));
+        Ok(matches!(self.transact("replace sign-up key", parts).await?, Transacted::Done))
+    }
+}
+
+fn profile_item(new: &NewCompany) -> Item {
+    let created_at = instant(new.created_at);
+    NewItem::new(&keys::company(&new.id))
+        .with(RNC, text(&new.rnc))
+        .with(NAME, text(&new.name))
+        .with(EMAIL, text(&new.email))
+        .with_some(TRADE_NAME, new.trade_name.as_ref().map(text))
+        .with_some(ADDRESS, new.address.as_ref().map(text))
+        .with_some(PHONE, new.phone.as_ref().map(text))
+        .with(DEFAULT_ENVIRONMENT, text(new.default_environment.as_str()))
+        .with(VERIFIED, flag(new.verified))
+        .with(CREATED_AT, created_at.clone())
+        .with(UPDATED_AT, created_at)
+        .build()
+}
+
+fn signup_change(signup: &NewSignup, company: &CompanyId, now: Timestamp) -> Change {
+    Change::of(keys::signup(&signup.key))
+        .set(BODY_HASH, bytes(signup.body_hash))
+        .set(COMPANY, text(company))
+        .set(API_KEY, text(signup.api_key))
+        .set(TTL, expiry(now + SIGNUP_REPEATABLE))
+}
+
+fn read_company(id: CompanyId, stored: &Stored) -> Result<Company, StoreError> {
+    let owned = |name| stored.opt_str(name).map(|text| text.map(str::to_owned));
+    Ok(Company {
+        id,
+        rnc: stored.parse(RNC)?,
+        name: stored.str(NAME)?.to_owned(),
+        email: stored.str(EMAIL)?.to_owned(),
+        trade_name: owned(TRADE_NAME)?,
+        address: owned(ADDRESS)?,
+        phone: owned(PHONE)?,
+        default_environment: stored.parse(DEFAULT_ENVIRONMENT)?,
+        verified: stored.flag(VERIFIED)?,
+        certificate: read_certificate(stored)?,
+        created_at: stored.instant(CREATED_AT)?,
+        updated_at: stored.instant(UPDATED_AT)?,
+    })
+}
+
+fn read_certificate(stored: &Stored) -> Result<Option<CertificateSummary>, StoreError> {
+    let Some(sha256) = stored.opt_hash(CERTIFICATE)? else {
+        return Ok(None);
+    };
+    Ok(Some(CertificateSummary {
+        sha256,
+        subject: stored.str(CERTIFICATE_SUBJECT)?.to_owned(),
+        issuer: stored.str(CERTIFICATE_ISSUER)?.to_owned(),
+        serial: stored.str(CERTIFICATE_SERIAL)?.to_owned(),
+        not_before: stored.instant(CERTIFICATE_FROM)?,
+        not_after: stored.instant(CERTIFICATE_UNTIL)?,
+        stored_at: stored.instant(CERTIFICATE_STORED_AT)?,
+    }))
+}

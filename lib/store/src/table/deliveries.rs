@@ -1,0 +1,116 @@
+//! Attempts to deliver an event to a webhook, kept for 90 days.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    Query, Sort, Table,
+    item::{NewItem, Stored, bytes, expiry, flag, instant, number, text},
+    keys::{self, SK, TTL},
+};
+use crate::{
+    StoreError,
+    ids::{DeliveryId, ReceiptId, Scope, WebhookId},
+};
+
+const KEPT: SignedDuration = SignedDuration::from_hours(90 * 24);
+
+const EVENT: &str = "event";
+const ATTEMPT: &str = "attempt";
+const STATUS_CODE: &str = "status_code";
+const EXCERPT: &str = "excerpt";
+const SUCCEEDED: &str = "succeeded";
+const SENT_AT: &str = "sent_at";
+const RECEIPT: &str = "receipt";
+const BODY: &str = "body";
+
+/// One attempt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Delivery {
+    pub id: DeliveryId,
+    pub event: String,
+    pub attempt: u32,
+    /// Absent when the receiver did not answer.
+    pub status_code: Option<u16>,
+    pub response_excerpt: Option<String>,
+    pub succeeded: bool,
+    pub sent_at: Timestamp,
+    /// The receipt of the event; absent for tests.
+    pub receipt: Option<ReceiptId>,
+    /// The bytes that were sent, kept when a retry must send the same.
+    pub body: Option<Vec<u8>>,
+}
+
+impl Table {
+    /// Records an attempt. Recording it again changes nothing: `false`.
+    pub async fn record_delivery(
+        &self,
+        scope: &Scope,
+        webhook: &WebhookId,
+        delivery: &Delivery,
+    ) -> Result<bool, StoreError> {
+        let item = NewItem::new(&keys::delivery(scope, webhook, delivery.id))
+            .with(EVENT, text(&delivery.event))
+            .with(ATTEMPT, number(delivery.attempt))
+            .with_some(STATUS_CODE, delivery.status_code.map(number))
+            .with_some(EXCERPT, delivery.response_excerpt.as_ref().map(text))
+            .with(SUCCEEDED, flag(delivery.succeeded))
+            .with(SENT_AT, instant(delivery.sent_at))
+            .with_some(RECEIPT, delivery.receipt.map(text))
+            .with_some(BODY, delivery.body.as_ref().map(bytes))
+            .with(TTL, expiry(delivery.sent_at + KEPT))
+            .build();
+        self.put_new("record delivery", item).await
+    }
+
+    pub async fn delivery(
+        &self,
+        scope: &Scope,
+        webhook: &WebhookId,
+        id: DeliveryId,
+    ) -> Result<Option<Delivery>, StoreError> {
+        let stored = self.read("read delivery", &keys::delivery(scope, webhook, id)).await?;
+        stored.as_ref().map(read_delivery).transpose()
+    }
+
+    /// Attempts newest first, and how many there are in all.
+    pub async fn deliveries(
+        &self,
+        scope: &Scope,
+        webhook: &WebhookId,
+        limit: usize,
+        offset: usize,
+        now: Timestamp,
+    ) -> Result<(Vec<Delivery>, usize), StoreError> {
+        // DynamoDB removes expired items late; ids carry their time, so the query can leave them out.
+        let oldest = keys::delivery_sort(DeliveryId::earliest((now - KEPT).as_millisecond()));
+        let newest = keys::delivery_sort(DeliveryId::latest());
+        let query = Query {
+            sort: Sort::Between(SK, oldest, newest),
+            newest_first: true,
+            consistent: true,
+            ..Query::of(keys::deliveries_partition(scope, webhook))
+        };
+        let total = self.count_items("count deliveries", &query).await?;
+        if offset >= total || limit == 0 {
+            return Ok((Vec::new(), total));
+        }
+        let query = Query { limit: Some(offset.saturating_add(limit)), ..query };
+        let items = self.query("list deliveries", query).await?;
+        let page = items.iter().skip(offset).take(limit).map(read_delivery).collect::<Result<_, _>>()?;
+        Ok((page, total))
+    }
+}
+
+fn read_delivery(stored: &Stored) -> Result<Delivery, StoreError> {
+    Ok(Delivery {
+        id: stored.parse(SK)?,
+        event: stored.str(EVENT)?.to_owned(),
+        attempt: stored.parse(ATTEMPT)?,
+        status_code: stored.opt_parse(STATUS_CODE)?,
+        response_excerpt: stored.opt_str(EXCERPT)?.map(str::to_owned),
+        succeeded: stored.flag(SUCCEEDED)?,
+        sent_at: stored.instant(SENT_AT)?,
+        receipt: stored.opt_parse(RECEIPT)?,
+        body: stored.opt_bytes(BODY)?.map(<[u8]>::to_vec),
+    })
+}

@@ -1,0 +1,68 @@
+//! What has a next step, by time: a sparse index, sharded so that no partition takes every receipt.
+//!
+//! Housekeeping reads each shard for entries whose time has come and claims each before it queues anything, so a long
+//! backlog does not make it queue one thing twice.
+
+use jiff::Timestamp;
+
+use super::{
+    Query, Sort, Table,
+    item::text,
+    keys::{self, DUE},
+    write::{Applied, Change},
+};
+use crate::{
+    StoreError,
+    ids::{ReceiptId, Scope},
+};
+
+/// How many shards the index has.
+pub const SHARDS: u8 = 8;
+
+/// A receipt whose next step was due at `at`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DueEntry {
+    pub scope: Scope,
+    pub receipt: ReceiptId,
+    pub at: Timestamp,
+}
+
+pub(super) fn shard_of(receipt: &ReceiptId) -> u8 {
+    receipt.spread() % SHARDS
+}
+
+impl Table {
+    /// The entries of one shard whose time has come, the most overdue first.
+    pub async fn due_now(&self, shard: u8, now: Timestamp, limit: usize) -> Result<Vec<DueEntry>, StoreError> {
+        let query = Query {
+            sort: Sort::Between(DUE.sk, keys::due_sort(Timestamp::UNIX_EPOCH), keys::due_sort(now)),
+            limit: Some(limit),
+            ..Query::index(&DUE, keys::due_partition(shard))
+        };
+        let entries = self.query("read due", query).await?;
+        entries
+            .iter()
+            .map(|entry| {
+                let (scope, receipt) = keys::receipt_parts(entry.pk()?)?;
+                Ok(DueEntry { scope, receipt, at: entry.parse(DUE.sk)? })
+            })
+            .collect()
+    }
+
+    /// Moves an entry to its next time. `false`: somebody else did, or nothing is due any more.
+    pub async fn claim_due(&self, entry: &DueEntry, next: Timestamp) -> Result<bool, StoreError> {
+        let change = Change::of(keys::receipt(&entry.scope, &entry.receipt))
+            .set(DUE.sk, text(keys::due_sort(next)))
+            .when("#ds = :seen")
+            .bind(":seen", text(keys::due_sort(entry.at)));
+        Ok(matches!(self.apply("claim due", change).await?, Applied::Done(_)))
+    }
+
+    /// Sets when housekeeping looks after a receipt that waits. `false`: nothing is due for it.
+    pub async fn postpone(&self, scope: &Scope, receipt: &ReceiptId, next: Timestamp) -> Result<bool, StoreError> {
+        let change = Change::of(keys::receipt(scope, receipt))
+            .set(DUE.sk, text(keys::due_sort(next)))
+            .when("attribute_exists(#ds)");
+        Ok(matches!(self.apply("postpone", change).await?, Applied::Done(_)))
+    }
+}

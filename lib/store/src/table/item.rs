@@ -1,0 +1,253 @@
+//! Between items and domain types: reading is fallible and names key and attribute.
+
+use std::{collections::HashMap, fmt::Display, str::FromStr};
+
+use aws_sdk_dynamodb::{primitives::Blob, types::AttributeValue};
+use jiff::Timestamp;
+
+use super::keys::{Key, PK, SK};
+use crate::StoreError;
+
+pub(crate) type Item = HashMap<String, AttributeValue>;
+
+/// A new item under construction.
+pub(crate) struct NewItem(Item);
+
+impl NewItem {
+    pub(crate) fn new(key: &Key) -> Self {
+        Self(key.attributes())
+    }
+
+    pub(crate) fn with(mut self, name: &str, value: AttributeValue) -> Self {
+        self.0.insert(name.to_owned(), value);
+        self
+    }
+
+    /// Leaves the attribute out when there is no value: absent and null are one thing here.
+    pub(crate) fn with_some(self, name: &str, value: Option<AttributeValue>) -> Self {
+        match value {
+            Some(value) => self.with(name, value),
+            None => self,
+        }
+    }
+
+    pub(crate) fn build(self) -> Item {
+        self.0
+    }
+}
+
+pub(crate) fn text(value: impl Display) -> AttributeValue {
+    AttributeValue::S(value.to_string())
+}
+
+pub(crate) fn number(value: impl Display) -> AttributeValue {
+    AttributeValue::N(value.to_string())
+}
+
+/// Milliseconds since the epoch: eight bytes, and every instant of the API has milliseconds.
+pub(crate) fn instant(at: Timestamp) -> AttributeValue {
+    number(at.as_millisecond())
+}
+
+/// Seconds since the epoch, as TTL wants them.
+pub(crate) fn expiry(at: Timestamp) -> AttributeValue {
+    number(at.as_second())
+}
+
+pub(crate) fn bytes(value: impl AsRef<[u8]>) -> AttributeValue {
+    AttributeValue::B(Blob::new(value.as_ref()))
+}
+
+pub(crate) fn flag(value: bool) -> AttributeValue {
+    AttributeValue::Bool(value)
+}
+
+pub(crate) fn texts(values: impl IntoIterator<Item = impl Display>) -> AttributeValue {
+    AttributeValue::Ss(values.into_iter().map(|value| value.to_string()).collect())
+}
+
+/// An instant cut to what the table keeps, so that what a write answers equals what a later read finds.
+pub(crate) fn to_millis(at: Timestamp) -> Timestamp {
+    Timestamp::from_millisecond(at.as_millisecond()).unwrap_or(at)
+}
+
+/// An item read from the table.
+#[derive(Debug, Clone)]
+pub(crate) struct Stored {
+    item: Item,
+}
+
+impl Stored {
+    pub(crate) fn new(item: Item) -> Self {
+        Self { item }
+    }
+
+    pub(crate) fn pk(&self) -> Result<&str, StoreError> {
+        self.str(PK)
+    }
+
+    pub(crate) fn sk(&self) -> Result<&str, StoreError> {
+        self.str(SK)
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.item.contains_key(name)
+    }
+
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.item.keys().map(String::as_str)
+    }
+
+    /// The error for an attribute that is there but means nothing.
+    pub(crate) fn corrupt(&self, name: &'static str, why: impl ToString) -> StoreError {
+        let part = |name| match self.item.get(name) {
+            Some(AttributeValue::S(text)) => text.as_str(),
+            _ => "?",
+        };
+        StoreError::corrupt(format!("{} / {}", part(PK), part(SK)), name, why)
+    }
+
+    pub(crate) fn str(&self, name: &'static str) -> Result<&str, StoreError> {
+        self.opt_str(name)?.ok_or_else(|| self.corrupt(name, "is missing"))
+    }
+
+    pub(crate) fn opt_str(&self, name: &'static str) -> Result<Option<&str>, StoreError> {
+        match self.item.get(name) {
+            None => Ok(None),
+            Some(AttributeValue::S(text)) => Ok(Some(text)),
+            Some(_) => Err(self.corrupt(name, "is not a text")),
+        }
+    }
+
+    pub(crate) fn parse<T>(&self, name: &'static str) -> Result<T, StoreError>
+    where
+        T: FromStr,
+        T::Err: Display,
+    {
+        self.opt_parse(name)?.ok_or_else(|| self.corrupt(name, "is missing"))
+    }
+
+    pub(crate) fn opt_parse<T>(&self, name: &'static str) -> Result<Option<T>, StoreError>
+    where
+        T: FromStr,
+        T::Err: Display,
+    {
+        let text = match self.item.get(name) {
+            None => return Ok(None),
+            Some(AttributeValue::S(text) | AttributeValue::N(text)) => text,
+            Some(_) => return Err(self.corrupt(name, "is neither text nor number")),
+        };
+        text.parse().map(Some).map_err(|error| self.corrupt(name, format!("does not parse: {error}")))
+    }
+
+    pub(crate) fn instant(&self, name: &'static str) -> Result<Timestamp, StoreError> {
+        self.opt_instant(name)?.ok_or_else(|| self.corrupt(name, "is missing"))
+    }
+
+    pub(crate) fn opt_instant(&self, name: &'static str) -> Result<Option<Timestamp>, StoreError> {
+        let Some(millis) = self.opt_parse::<i64>(name)? else {
+            return Ok(None);
+        };
+        Timestamp::from_millisecond(millis).map(Some).map_err(|error| self.corrupt(name, error))
+    }
+
+    pub(crate) fn bytes(&self, name: &'static str) -> Result<&[u8], StoreError> {
+        self.opt_bytes(name)?.ok_or_else(|| self.corrupt(name, "is missing"))
+    }
+
+    pub(crate) fn opt_bytes(&self, name: &'static str) -> Result<Option<&[u8]>, StoreError> {
+        match self.item.get(name) {
+            None => Ok(None),
+            Some(AttributeValue::B(blob)) => Ok(Some(blob.as_ref())),
+            Some(_) => Err(self.corrupt(name, "is not binary")),
+        }
+    }
+
+    pub(crate) fn hash(&self, name: &'static str) -> Result<[u8; 32], StoreError> {
+        self.opt_hash(name)?.ok_or_else(|| self.corrupt(name, "is missing"))
+    }
+
+    pub(crate) fn opt_hash(&self, name: &'static str) -> Result<Option<[u8; 32]>, StoreError> {
+        let Some(bytes) = self.opt_bytes(name)? else {
+            return Ok(None);
+        };
+        let hash = bytes.try_into().map_err(|_| self.corrupt(name, format!("has {} bytes, not 32", bytes.len())))?;
+        Ok(Some(hash))
+    }
+
+    pub(crate) fn flag(&self, name: &'static str) -> Result<bool, StoreError> {
+        match self.item.get(name) {
+            None => Ok(false),
+            Some(AttributeValue::Bool(flag)) => Ok(*flag),
+            Some(_) => Err(self.corrupt(name, "is not true or false")),
+        }
+    }
+
+    /// A set of texts; absent is empty, as DynamoDB knows no empty set.
+    pub(crate) fn texts(&self, name: &'static str) -> Result<&[String], StoreError> {
+        match self.item.get(name) {
+            None => Ok(&[]),
+            Some(AttributeValue::Ss(texts)) => Ok(texts),
+            Some(_) => Err(self.corrupt(name, "is not a set of texts")),
+        }
+    }
+
+    /// A list of texts, in its order.
+    pub(crate) fn list(&self, name: &'static str) -> Result<Vec<String>, StoreError> {
+        let Some(AttributeValue::L(values)) = self.item.get(name) else {
+            return Err(self.corrupt(name, "is not a list"));
+        };
+        values
+            .iter()
+            .map(|value| match value {
+                AttributeValue::S(text) => Ok(text.clone()),
+                _ => Err(self.corrupt(name, "holds something that is not a text")),
+            })
+            .collect()
+    }
+
+    /// A set of numbers; absent is empty.
+    pub(crate) fn numbers(&self, name: &'static str) -> Result<Vec<u64>, StoreError> {
+        match self.item.get(name) {
+            None => Ok(Vec::new()),
+            Some(AttributeValue::Ns(numbers)) => numbers
+                .iter()
+                .map(|number| number.parse().map_err(|_| self.corrupt(name, format!("holds {number}"))))
+                .collect(),
+            Some(_) => Err(self.corrupt(name, "is not a set of numbers")),
+        }
+    }
+
+    /// A counter whose name is made of data.
+    pub(crate) fn count(&self, name: &str) -> Result<u64, StoreError> {
+        match self.item.get(name) {
+            Some(AttributeValue::N(digits)) => {
+                digits.parse().map_err(|_| self.corrupt("count", format!("{name} holds {digits}")))
+            }
+            _ => Err(self.corrupt("count", format!("{name} is not a number"))),
+        }
+    }
+
+    /// The item's size as DynamoDB counts it, names included.
+    #[cfg(test)]
+    pub(crate) fn size_bytes(&self) -> usize {
+        size_bytes(&self.item)
+    }
+}
+
+#[cfg(test)]
+pub(crate) fn size_bytes(item: &Item) -> usize {
+    item.iter()
+        .map(|(name, value)| {
+            name.len()
+                + match value {
+                    AttributeValue::S(text) => text.len(),
+                    AttributeValue::N(digits) => digits.len().div_ceil(2) + 1,
+                    AttributeValue::B(blob) => blob.as_ref().len(),
+                    AttributeValue::Ss(texts) => texts.iter().map(String::len).sum(),
+                    AttributeValue::Bool(_) => 1,
+                    other => panic!("no size rule for {other:?}"),
+                }
+        })
+        .sum()
+}

@@ -1,0 +1,290 @@
+//! Every key of the table, and the names of its indexes and shared attributes.
+//!
+//! The company comes first in every tenant's partition key, so that a foreign id finds nothing. No partition key is
+//! a state, a date or a constant alone. The test at the end prints the whole design on one page.
+
+use std::{collections::HashMap, fmt};
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use ecf::{Encf, Environment, ReceiptType};
+use jiff::{Timestamp, civil::Date, tz::Offset};
+
+use crate::{
+    StoreError,
+    ids::{ApiKeyId, CompanyId, DeliveryId, ReceiptId, Scope, WebhookId},
+};
+
+pub(crate) const PK: &str = "pk";
+pub(crate) const SK: &str = "sk";
+/// When DynamoDB may remove the item, in seconds since the epoch. Checked in code too: removal may lag by days.
+pub(crate) const TTL: &str = "ttl";
+
+/// A global secondary index and its key attributes.
+pub(crate) struct Index {
+    pub(crate) name: &'static str,
+    pub(crate) pk: &'static str,
+    pub(crate) sk: &'static str,
+}
+
+/// Receipts of one company, environment and day, newest last; projects state (`st`) and type (`ty`).
+pub(crate) const LIST: Index = Index { name: "list", pk: "lp", sk: "ls" };
+/// What has a next step, by time; sparse and sharded; keys only.
+pub(crate) const DUE: Index = Index { name: "due", pk: "dp", sk: "ds" };
+/// Receipts by the caller's `external_id`; keys only.
+pub(crate) const EXTERNAL: Index = Index { name: "external", pk: "xp", sk: "xs" };
+/// Receipts by the authority's track id; keys only.
+pub(crate) const TRACK: Index = Index { name: "track", pk: "tp", sk: "ts" };
+
+/// A range of e-NCF locks rotates over this many partitions, so that no sequence makes a hot one.
+const LOCK_PARTITIONS: u64 = 16;
+
+/// The primary key of one item.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Key {
+    pub(crate) pk: String,
+    pub(crate) sk: String,
+}
+
+impl Key {
+    fn new(pk: String, sk: impl Into<String>) -> Self {
+        Self { pk, sk: sk.into() }
+    }
+
+    pub(crate) fn attributes(&self) -> HashMap<String, AttributeValue> {
+        HashMap::from([
+            (PK.to_owned(), AttributeValue::S(self.pk.clone())),
+            (SK.to_owned(), AttributeValue::S(self.sk.clone())),
+        ])
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} / {}", self.pk, self.sk)
+    }
+}
+
+/// `{company}#{environment}`: what every tenant's key carries.
+pub(crate) fn scope(scope: &Scope) -> String {
+    format!("{}#{}", scope.company, scope.environment.path_segment())
+}
+
+/// The civil day that an instant belongs to in lists and counters: the authority's, −04:00 all year.
+pub fn fiscal_day(instant: Timestamp) -> Date {
+    Offset::constant(-4).to_datetime(instant).date()
+}
+
+pub(crate) fn day(day: Date) -> String {
+    format!("{:04}{:02}{:02}", day.year(), day.month(), day.day())
+}
+
+pub(crate) fn company_partition(company: &CompanyId) -> String {
+    format!("co#{company}")
+}
+
+pub(crate) fn company(company: &CompanyId) -> Key {
+    Key::new(company_partition(company), "profile")
+}
+
+pub(crate) fn rnc(rnc: &str) -> Key {
+    Key::new(format!("rnc#{rnc}"), "owner")
+}
+
+pub(crate) fn signup(key: &[u8; 32]) -> Key {
+    Key::new(format!("su#{}", hex::encode(key)), "signup")
+}
+
+/// The item that an API key's hash leads to.
+pub(crate) fn api_key(hash: &[u8; 32]) -> Key {
+    Key::new(format!("key#{}", hex::encode(hash)), "key")
+}
+
+pub(crate) const LISTED_API_KEYS: &str = "key#";
+
+/// The same API key in its company's list.
+pub(crate) fn listed_api_key(company: &CompanyId, id: &ApiKeyId) -> Key {
+    Key::new(company_partition(company), format!("{LISTED_API_KEYS}{id}"))
+}
+
+pub(crate) fn ranges_partition(owner: &Scope) -> String {
+    format!("seq#{}", scope(owner))
+}
+
+/// Counts the openings of a type's ranges, so that two overlapping ones cannot both pass the check.
+pub(crate) fn ranges_version(owner: &Scope, ecf_type: ReceiptType) -> Key {
+    Key::new(ranges_partition(owner), ecf_type.as_str())
+}
+
+pub(crate) fn range(owner: &Scope, ecf_type: ReceiptType, start: u64) -> Key {
+    Key::new(ranges_partition(owner), format!("{}#{start:010}", ecf_type.as_str()))
+}
+
+pub(crate) fn receipt(owner: &Scope, id: &ReceiptId) -> Key {
+    Key::new(format!("r#{}#{id}", scope(owner)), "r")
+}
+
+/// Reads scope and id back from a receipt's partition key.
+pub(crate) fn receipt_parts(pk: &str) -> Result<(Scope, ReceiptId), StoreError> {
+    let corrupt = |why: String| StoreError::corrupt(pk, PK, why);
+    let mut parts = pk.split('#');
+    let (Some("r"), Some(company), Some(environment), Some(id), None) =
+        (parts.next(), parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return Err(corrupt("is not a receipt's".to_owned()));
+    };
+    let company = company.parse().map_err(|error| corrupt(format!("names no company: {error}")))?;
+    let environment = environment_of(environment).ok_or_else(|| corrupt("names no environment".to_owned()))?;
+    let id = id.parse().map_err(|error| corrupt(format!("names no receipt: {error}")))?;
+    Ok((Scope { company, environment }, id))
+}
+
+pub(crate) fn environment_of(segment: &str) -> Option<Environment> {
+    [Environment::TesteCF, Environment::CerteCF, Environment::Ecf]
+        .into_iter()
+        .find(|environment| environment.path_segment() == segment)
+}
+
+/// The lock that makes a number used.
+pub(crate) fn encf_lock(owner: &Scope, encf: &Encf) -> Key {
+    let sequence = encf.sequence();
+    let partition = sequence % LOCK_PARTITIONS;
+    Key::new(
+        format!("n#{}#{}#{partition:02}", scope(owner), encf.receipt_type().as_str()),
+        format!("{sequence:010}"),
+    )
+}
+
+pub(crate) fn list_partition(owner: &Scope, of: Date) -> String {
+    format!("{}#{}", scope(owner), day(of))
+}
+
+/// Millisecond, then enough of the id to keep receipts of one millisecond in a fixed order.
+pub(crate) fn list_sort(created_at: Timestamp, id: &ReceiptId) -> String {
+    format!("{:013}#{}", created_at.as_millisecond(), &id.to_string()[..8])
+}
+
+pub(crate) fn due_partition(shard: u8) -> String {
+    format!("due#{shard}")
+}
+
+/// RFC 3339 with milliseconds, so that text order is time order.
+pub(crate) fn due_sort(at: Timestamp) -> String {
+    format!("{at:.3}")
+}
+
+pub(crate) fn external_partition(owner: &Scope, external_id: &str) -> String {
+    format!("{}#{external_id}", scope(owner))
+}
+
+pub(crate) fn track_partition(owner: &Scope, track_id: &str) -> String {
+    format!("{}#{track_id}", scope(owner))
+}
+
+/// What follows the scope in an `external` or `track` partition key.
+pub(crate) fn after_scope<'a>(owner: &Scope, partition: &'a str) -> Option<&'a str> {
+    partition.strip_prefix(&scope(owner))?.strip_prefix('#')
+}
+
+pub(crate) fn millis_sort(at: Timestamp) -> String {
+    format!("{:013}", at.as_millisecond())
+}
+
+pub(crate) fn counters_partition(owner: &Scope) -> String {
+    format!("cnt#{}", scope(owner))
+}
+
+pub(crate) fn counter(owner: &Scope, of: Date) -> Key {
+    Key::new(counters_partition(owner), day(of))
+}
+
+pub(crate) fn webhooks_partition(owner: &Scope) -> String {
+    format!("wh#{}", scope(owner))
+}
+
+pub(crate) const WEBHOOK: &str = "hook#";
+
+pub(crate) fn webhook(owner: &Scope, id: &WebhookId) -> Key {
+    Key::new(webhooks_partition(owner), format!("{WEBHOOK}{id}"))
+}
+
+/// How many webhooks the scope has, to hold the limit without counting.
+pub(crate) fn webhook_count(owner: &Scope) -> Key {
+    Key::new(webhooks_partition(owner), "count")
+}
+
+pub(crate) fn deliveries_partition(owner: &Scope, webhook: &WebhookId) -> String {
+    format!("wd#{}#{webhook}", scope(owner))
+}
+
+pub(crate) fn delivery(owner: &Scope, webhook: &WebhookId, id: DeliveryId) -> Key {
+    Key::new(deliveries_partition(owner, webhook), delivery_sort(id))
+}
+
+/// Sixteen digits hold every number below 2^53.
+pub(crate) fn delivery_sort(id: DeliveryId) -> String {
+    format!("{:016}", id.as_u64())
+}
+
+pub(crate) fn token(certificate: &[u8; 32], environment: Environment) -> Key {
+    Key::new(format!("tok#{}#{}", hex::encode(certificate), environment.path_segment()), "token")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The single-table design on one page. A change here is a migration.
+    #[test]
+    fn the_whole_key_design_fits_on_one_page() {
+        let company_id = CompanyId::from_random([1; 20]);
+        let owner = Scope { company: company_id, environment: Environment::TesteCF };
+        let receipt_id = ReceiptId::of(ReceiptId::RECEIPT, &company_id, Environment::TesteCF, "order-1");
+        let webhook_id = WebhookId::from_random([2; 20]);
+        let key_id = ApiKeyId::from_random([3; 20]);
+        let encf: Encf = "E310000000035".parse().unwrap();
+        let at: Timestamp = "2026-11-28T02:30:00.5Z".parse().unwrap();
+        let today = fiscal_day(at);
+        let page = [
+            ("company", company(&company_id).to_string()),
+            ("rnc", rnc("131880681").to_string()),
+            ("signup", signup(&[4; 32]).to_string()),
+            ("api key", api_key(&[5; 32]).to_string()),
+            ("listed api key", listed_api_key(&company_id, &key_id).to_string()),
+            ("ranges version", ranges_version(&owner, encf.receipt_type()).to_string()),
+            ("range", range(&owner, encf.receipt_type(), 1).to_string()),
+            ("receipt", receipt(&owner, &receipt_id).to_string()),
+            ("e-NCF lock", encf_lock(&owner, &encf).to_string()),
+            ("list", format!("{} / {}", list_partition(&owner, today), list_sort(at, &receipt_id))),
+            ("due", format!("{} / {}", due_partition(3), due_sort(at))),
+            ("external", format!("{} / {}", external_partition(&owner, "SO-1"), millis_sort(at))),
+            ("track", format!("{} / {}", track_partition(&owner, "track-1"), millis_sort(at))),
+            ("counter", counter(&owner, today).to_string()),
+            ("webhook", webhook(&owner, &webhook_id).to_string()),
+            ("webhook count", webhook_count(&owner).to_string()),
+            (
+                "delivery",
+                delivery(&owner, &webhook_id, DeliveryId::new(at.as_millisecond(), &webhook_id, "accepted", 1))
+                    .to_string(),
+            ),
+            ("token", token(&[6; 32], Environment::Ecf).to_string()),
+        ]
+        .map(|(what, key)| format!("{what:<15} {key}"))
+        .join("\n");
+        let expected = include_str!("keys.txt").trim_end();
+        assert_eq!(page, expected, "\n{page}\n");
+    }
+
+    #[test]
+    fn a_receipts_partition_key_reads_back() {
+        let owner = Scope { company: CompanyId::from_random([1; 20]), environment: Environment::Ecf };
+        let id = ReceiptId::of(ReceiptId::RECEIPT, &owner.company, owner.environment, "order-1");
+        assert_eq!(receipt_parts(&receipt(&owner, &id).pk).unwrap(), (owner, id));
+        assert!(receipt_parts("co#1").is_err());
+    }
+
+    #[test]
+    fn a_day_ends_at_midnight_of_the_authority() {
+        assert_eq!(day(fiscal_day("2026-11-28T03:59:59Z".parse().unwrap())), "20261127");
+        assert_eq!(day(fiscal_day("2026-11-28T04:00:00Z".parse().unwrap())), "20261128");
+    }
+}

@@ -1,0 +1,174 @@
+//! Receipts: the record of a receipt is also its idempotency record, its place in the state table, its outbox and its
+//! entry on the due index.
+//!
+//! A typical item stays under 1 KB, so that each write costs one unit; hence the short attribute names, which
+//! `record.rs` lists. `creation.rs` has the one transaction that makes an answer true, `sending.rs` the claims before
+//! each send, `verdict.rs` the end of the way, `finding.rs` the other ways to a receipt.
+
+mod creation;
+mod finding;
+mod record;
+mod sending;
+mod verdict;
+
+use ecf::{Circumstances, Condition, Encf, Fecha, ReceiptState, ReceiptType, Rnc};
+use jiff::{Timestamp, civil::Date};
+
+pub use creation::{Created, NewReceipt, SignedLater};
+pub use finding::ListedReceipt;
+pub use sending::{Claim, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND};
+pub use verdict::{Recorded, Verdict};
+
+use super::{Table, item::text, keys, write::Change};
+use crate::{
+    StoreError,
+    artifacts::ContentHash,
+    ids::{ReceiptId, Scope},
+};
+
+/// An issued receipt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Receipt {
+    pub public_id: ReceiptId,
+    pub scope: Scope,
+    pub company_rnc: Rnc,
+    pub idempotency_key: String,
+    pub payload_hash: [u8; 32],
+    pub ecf_type: ReceiptType,
+    pub external_id: Option<String>,
+    pub mode: Mode,
+    pub state: ReceiptState,
+    pub created_at: Timestamp,
+    pub updated_at: Timestamp,
+    pub scheduled_for: Option<Timestamp>,
+    /// `MontoTotal` as written in the document.
+    pub monto_total: String,
+    pub rnc_comprador: Option<String>,
+    pub fecha_emision: Fecha,
+    /// Number and signature; absent until the receipt has them.
+    pub signed: Option<Signed>,
+    /// The kept payload of a receipt that is numbered and signed later.
+    pub payload: Option<ContentHash>,
+    /// How often a send was begun.
+    pub send_attempt: u32,
+    pub send_started_at: Option<Timestamp>,
+    /// Until when somebody is sending or looking up; past and still here: nobody knows whether the send arrived.
+    pub lease_until: Option<Timestamp>,
+    /// How many look-ups since the lost send found nothing, each apart from the last.
+    pub lookup_negatives: u32,
+    pub looked_up_at: Option<Timestamp>,
+    pub track_id: Option<String>,
+    pub submitted_at: Option<Timestamp>,
+    pub completed_at: Option<Timestamp>,
+    pub error_code: Option<String>,
+    pub error_message: Option<String>,
+    /// `secuenciaUtilizada` of the authority's answer.
+    pub secuencia_utilizada: Option<bool>,
+    /// The authority's answer as JSON text.
+    pub taxauth_response: Option<String>,
+    /// What is still to be told, and to whom.
+    pub outbox: Vec<OutboxEntry>,
+    /// When housekeeping looks after this receipt; absent when nothing is left to do.
+    pub next_action_at: Option<Timestamp>,
+}
+
+/// Number and signature of a receipt, which come together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signed {
+    pub encf: Encf,
+    /// `FechaHoraFirma` as written in the document.
+    pub sign_date: String,
+    pub security_code: String,
+    pub signed_xml: ContentHash,
+    /// The signed summary of a type 32 below the threshold.
+    pub rfce: Option<ContentHash>,
+}
+
+/// When the caller wants the receipt sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mode {
+    #[default]
+    Immediate,
+    Deferred,
+}
+
+/// Somebody who must still hear of a verdict.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OutboxEntry {
+    Webhook,
+    Exchange,
+}
+
+impl OutboxEntry {
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Webhook => "webhook",
+            Self::Exchange => "exchange",
+        }
+    }
+
+    fn from_str(text: &str) -> Option<Self> {
+        [Self::Webhook, Self::Exchange].into_iter().find(|entry| entry.as_str() == text)
+    }
+}
+
+impl Receipt {
+    pub fn encf(&self) -> Option<&Encf> {
+        self.signed.as_ref().map(|signed| &signed.encf)
+    }
+
+    /// The day whose list and counters hold this receipt.
+    pub fn day(&self) -> Date {
+        keys::fiscal_day(self.created_at)
+    }
+}
+
+impl Table {
+    /// A receipt as of every write answered before.
+    pub async fn receipt(&self, scope: &Scope, id: &ReceiptId) -> Result<Option<Receipt>, StoreError> {
+        let stored = self.read("read receipt", &keys::receipt(scope, id)).await?;
+        stored.map(|stored| record::read(&stored)).transpose()
+    }
+
+    /// A receipt at half the price, which may lag behind by moments.
+    pub async fn receipt_eventual(&self, scope: &Scope, id: &ReceiptId) -> Result<Option<Receipt>, StoreError> {
+        let stored = self.read_eventual("read receipt", &keys::receipt(scope, id)).await?;
+        stored.map(|stored| record::read(&stored)).transpose()
+    }
+}
+
+/// The condition that the receipt is in one of these states, and `also`.
+fn in_states(change: Change, states: impl IntoIterator<Item = ReceiptState>, also: &str) -> Change {
+    any_of(change, states.into_iter().map(|state| (state, Condition::Always)), also)
+}
+
+/// The condition that the state table allows the step to `next`, and `also`.
+fn as_the_table_says(change: Change, next: ReceiptState, also: &str) -> Change {
+    let ways = ReceiptState::ALL.into_iter().flat_map(|state| {
+        state.transitions().iter().filter(move |way| way.to == next).map(move |way| (state, way.condition))
+    });
+    any_of(change, ways, also)
+}
+
+fn any_of(change: Change, ways: impl Iterator<Item = (ReceiptState, Condition)>, also: &str) -> Change {
+    let mut change = change;
+    let mut terms = Vec::new();
+    for (place, (state, condition)) in ways.enumerate() {
+        let holds = match condition {
+            Condition::Always => "",
+            Condition::Summary => " AND attribute_exists(#rf)",
+            // A claim may have become a send, whatever was heard of it.
+            Condition::NeverSent => " AND attribute_not_exists(#sa)",
+            // None of the steps here is the operator's.
+            Condition::OperatorRetry => continue,
+        };
+        terms.push(format!("(#st = :state{place}{holds})"));
+        change = change.bind(&format!(":state{place}"), text(state));
+    }
+    change.when(format!("({}) AND {also}", terms.join(" OR ")))
+}
+
+/// States in which a receipt waits for its send.
+fn waiting() -> impl Iterator<Item = ReceiptState> {
+    ReceiptState::Submitted.predecessors(Circumstances::default())
+}

@@ -1,0 +1,159 @@
+//! Making a receipt: one transaction of the record, which must not exist, and the lock of its number, which must not
+//! exist either.
+//!
+//! After an error that is not a definite refusal nobody knows whether the transaction took effect, so the record is
+//! read: ours is there, another is there, or the caller must try again.
+
+use ecf::{Circumstances, Encf, Fecha, ReceiptState, ReceiptType, Rnc};
+use jiff::{SignedDuration, Timestamp};
+
+use super::{Mode, Receipt, Signed, in_states, record};
+use crate::{
+    StoreError,
+    artifacts::ContentHash,
+    ids::{ReceiptId, Scope},
+    table::{
+        Table,
+        item::{Item, NewItem, Stored, instant, text, to_millis},
+        keys,
+        write::{Part, Transacted},
+    },
+};
+
+/// How long after its creation housekeeping looks after a receipt that should be done by then.
+pub(super) const FIRST_LOOK: SignedDuration = SignedDuration::from_mins(10);
+
+pub(super) const OWNER: &str = "ow";
+const TAKEN_AT: &str = "ta";
+
+/// A receipt to create.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewReceipt {
+    pub public_id: ReceiptId,
+    pub company_rnc: Rnc,
+    pub idempotency_key: String,
+    pub payload_hash: [u8; 32],
+    pub ecf_type: ReceiptType,
+    pub external_id: Option<String>,
+    pub mode: Mode,
+    pub state: ReceiptState,
+    pub created_at: Timestamp,
+    pub scheduled_for: Option<Timestamp>,
+    pub monto_total: String,
+    pub rnc_comprador: Option<String>,
+    pub fecha_emision: Fecha,
+    pub signed: Option<Signed>,
+    pub payload: Option<ContentHash>,
+}
+
+impl NewReceipt {
+    /// Its schedule, else ten minutes on: by then the happy path is long done.
+    pub(super) fn next_action_at(&self) -> Timestamp {
+        self.scheduled_for.unwrap_or(self.created_at + FIRST_LOOK)
+    }
+}
+
+/// What came of creating a receipt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Created {
+    New(Receipt),
+    /// The idempotency key has a receipt already: this one.
+    Replay(Receipt),
+    /// Another receipt has the number.
+    NumberTaken,
+}
+
+/// What came of numbering and signing a receipt that waited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SignedLater {
+    Now(Receipt),
+    /// Its state does not allow it: somebody else signed it, or it was cancelled.
+    NotSignable(Receipt),
+    NumberTaken,
+    Missing,
+}
+
+impl Table {
+    /// Creates a receipt together with the lock of its number.
+    ///
+    /// # Errors
+    /// Besides failures of the store: a retryable error when the outcome is not known and no record is there. The
+    /// number may be locked later on; the caller must not give it to anybody else.
+    pub async fn create_receipt(&self, scope: &Scope, new: NewReceipt) -> Result<Created, StoreError> {
+        let operation = "create receipt";
+        let receipt = record::new_item(scope, &new);
+        let mut parts = vec![Part::PutNew(receipt.clone())];
+        if let Some(signed) = &new.signed {
+            parts.push(Part::PutNew(lock_item(scope, &signed.encf, &new.public_id, new.created_at)));
+        }
+        match self.transact(operation, parts).await {
+            Ok(Transacted::Done) => Ok(Created::New(record::read(&Stored::new(receipt))?)),
+            Ok(Transacted::Refused(mut refusals)) => match refusals.first_mut().and_then(Option::take) {
+                Some(refusal) => {
+                    let existing = match refusal.existing {
+                        Some(stored) => Some(record::read(&stored)?),
+                        None => self.receipt(scope, &new.public_id).await?,
+                    };
+                    existing
+                        .map(|existing| whose(existing, &new))
+                        .ok_or_else(|| StoreError::retry(operation, "the record that was in the way is gone"))
+                }
+                None => Ok(Created::NumberTaken),
+            },
+            Err(error) if error.is_retryable() => match self.receipt(scope, &new.public_id).await? {
+                Some(existing) => Ok(whose(existing, &new)),
+                None => Err(error),
+            },
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Numbers and signs a receipt that was kept without (scheduled, or because signing was not possible then).
+    ///
+    /// # Errors
+    /// As [`Table::create_receipt`].
+    pub async fn sign_receipt(
+        &self,
+        scope: &Scope,
+        id: &ReceiptId,
+        signed: &Signed,
+        now: Timestamp,
+    ) -> Result<SignedLater, StoreError> {
+        // `validated` is passed through within the step: the document was checked to be signed.
+        let [before, long_before] = [ReceiptState::Signed, ReceiptState::Validated]
+            .map(|state| state.predecessors(Circumstances::default()));
+        let change = record::sign_change(scope, id, signed, now);
+        let change = in_states(change, before.chain(long_before), "attribute_not_exists(#en)");
+        let lock = lock_item(scope, &signed.encf, id, now);
+        let result = self.transact("sign receipt", vec![Part::Update(change), Part::PutNew(lock)]).await;
+        match result {
+            Ok(Transacted::Refused(refusals)) if refusals.first().is_some_and(Option::is_none) => {
+                Ok(SignedLater::NumberTaken)
+            }
+            Err(error) if !error.is_retryable() => Err(error),
+            Ok(_) | Err(_) => match (self.receipt(scope, id).await?, result) {
+                (Some(receipt), _) if receipt.signed.as_ref() == Some(signed) => Ok(SignedLater::Now(receipt)),
+                (_, Err(error)) => Err(error),
+                (Some(receipt), Ok(_)) => Ok(SignedLater::NotSignable(receipt)),
+                (None, Ok(_)) => Ok(SignedLater::Missing),
+            },
+        }
+    }
+}
+
+/// Tells our own record, whose answer was lost, from another attempt's of the same key.
+fn whose(existing: Receipt, new: &NewReceipt) -> Created {
+    // The hash of the signed bytes covers number and signing time, which no two attempts share.
+    let ours = match (&existing.signed, &new.signed) {
+        (Some(theirs), Some(ours)) => theirs.signed_xml == ours.signed_xml,
+        (None, None) => {
+            existing.payload_hash == new.payload_hash && existing.created_at == to_millis(new.created_at)
+        }
+        _ => false,
+    };
+    if ours { Created::New(existing) } else { Created::Replay(existing) }
+}
+
+fn lock_item(scope: &Scope, encf: &Encf, owner: &ReceiptId, now: Timestamp) -> Item {
+    NewItem::new(&keys::encf_lock(scope, encf)).with(OWNER, text(owner)).with(TAKEN_AT, instant(now)).build()
+}

@@ -1,0 +1,80 @@
+//! The other ways to a receipt: by number, by the caller's id, by the authority's, by day.
+
+use ecf::{Encf, ReceiptState, ReceiptType};
+use jiff::civil::Date;
+
+use super::{
+    Receipt,
+    creation::OWNER,
+    record::{ECF_TYPE, STATE, read_key},
+};
+use crate::{
+    StoreError,
+    ids::{ReceiptId, Scope},
+    table::{
+        Query, Table,
+        keys::{self, EXTERNAL, Index, LIST, TRACK},
+    },
+};
+
+/// A receipt as the slim list index knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedReceipt {
+    pub public_id: ReceiptId,
+    pub state: ReceiptState,
+    pub ecf_type: ReceiptType,
+}
+
+impl Table {
+    /// The receipt that holds a number.
+    pub async fn receipt_by_encf(&self, scope: &Scope, encf: &Encf) -> Result<Option<Receipt>, StoreError> {
+        let Some(lock) = self.read("read e-NCF lock", &keys::encf_lock(scope, encf)).await? else {
+            return Ok(None);
+        };
+        self.receipt(scope, &lock.parse(OWNER)?).await
+    }
+
+    /// The newest receipt with this `external_id`.
+    pub async fn receipt_by_external_id(
+        &self,
+        scope: &Scope,
+        external_id: &str,
+    ) -> Result<Option<Receipt>, StoreError> {
+        self.newest_in(scope, &EXTERNAL, keys::external_partition(scope, external_id)).await
+    }
+
+    /// The receipt that the authority knows by this track id.
+    pub async fn receipt_by_track_id(&self, scope: &Scope, track_id: &str) -> Result<Option<Receipt>, StoreError> {
+        self.newest_in(scope, &TRACK, keys::track_partition(scope, track_id)).await
+    }
+
+    /// The newest receipts of one day, at most `limit`.
+    pub async fn receipts_newest(
+        &self,
+        scope: &Scope,
+        day: Date,
+        limit: usize,
+    ) -> Result<Vec<ListedReceipt>, StoreError> {
+        let query = Query {
+            newest_first: true,
+            limit: Some(limit),
+            ..Query::index(&LIST, keys::list_partition(scope, day))
+        };
+        let entries = self.query("list receipts", query).await?;
+        entries
+            .iter()
+            .map(|entry| {
+                let (_, public_id) = read_key(entry)?;
+                Ok(ListedReceipt { public_id, state: entry.parse(STATE)?, ecf_type: entry.parse(ECF_TYPE)? })
+            })
+            .collect()
+    }
+
+    async fn newest_in(&self, scope: &Scope, index: &Index, partition: String) -> Result<Option<Receipt>, StoreError> {
+        let query = Query { newest_first: true, limit: Some(1), ..Query::index(index, partition) };
+        match self.query("find receipt", query).await?.first() {
+            Some(entry) => self.receipt(scope, &read_key(entry)?.1).await,
+            None => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! A receipt as an item, and back.
+//!
+//! | attribute | field | | attribute | field |
+//! |---|---|---|---|---|
+//! | `pk` | scope, public_id | | `lp`, `ls` | index `list` |
+//! | `st`, `ty` | state, ecf_type | | `dp`, `ds` | index `due`; `ds` is next_action_at |
+//! | `ca`, `ua`, `sf` | created, updated, scheduled | | `xp`, `xs` | index `external`; `xp` holds external_id |
+//! | `ik`, `ph` | idempotency key, payload hash | | `tp`, `ts` | index `track`; `tp` holds track_id |
+//! | `cr`, `rc` | RNC of the company, of the buyer | | `sa`, `ss` | send attempt, started at |
+//! | `mt`, `fe` | MontoTotal, FechaEmision | | `lu`, `lk` | lease until, lease key |
+//! | `md`, `pl` | mode, kept payload | | `ng`, `la` | negative look-ups, last look-up |
+//! | `en`, `sd`, `sc` | e-NCF, sign date, security code | | `sb`, `cd` | submitted, completed |
+//! | `sx`, `rf` | hash of signed XML, of RFCE | | `ec`, `em` | error code, message |
+//! | `ob` | outbox | | `su`, `rs` | secuenciaUtilizada, the authority's answer |
+
+use ecf::ReceiptState;
+use jiff::Timestamp;
+
+use super::{Mode, NewReceipt, OutboxEntry, Receipt, Signed};
+use crate::{
+    StoreError,
+    artifacts::ContentHash,
+    ids::{ReceiptId, Scope},
+    table::{
+        due,
+        item::{Item, NewItem, Stored, bytes, instant, text},
+        keys::{self, DUE, EXTERNAL, LIST, PK, TRACK},
+        write::Change,
+    },
+};
+
+pub(super) const STATE: &str = "st";
+pub(super) const ECF_TYPE: &str = "ty";
+pub(super) const CREATED_AT: &str = "ca";
+pub(super) const UPDATED_AT: &str = "ua";
+const SCHEDULED_FOR: &str = "sf";
+const IDEMPOTENCY_KEY: &str = "ik";
+const PAYLOAD_HASH: &str = "ph";
+const COMPANY_RNC: &str = "cr";
+const RNC_COMPRADOR: &str = "rc";
+const MONTO_TOTAL: &str = "mt";
+const FECHA_EMISION: &str = "fe";
+const MODE: &str = "md";
+const PAYLOAD: &str = "pl";
+const ENCF: &str = "en";
+const SIGN_DATE: &str = "sd";
+const SECURITY_CODE: &str = "sc";
+const SIGNED_XML: &str = "sx";
+const RFCE: &str = "rf";
+pub(super) const OUTBOX: &str = "ob";
+pub(super) const SEND_ATTEMPT: &str = "sa";
+pub(super) const SEND_STARTED_AT: &str = "ss";
+pub(super) const LEASE_UNTIL: &str = "lu";
+pub(super) const LEASE_KEY: &str = "lk";
+pub(super) const NEGATIVES: &str = "ng";
+pub(super) const LOOKED_UP_AT: &str = "la";
+pub(super) const SUBMITTED_AT: &str = "sb";
+pub(super) const COMPLETED_AT: &str = "cd";
+pub(super) const ERROR_CODE: &str = "ec";
+pub(super) const ERROR_MESSAGE: &str = "em";
+pub(super) const SECUENCIA_UTILIZADA: &str = "su";
+pub(super) const RESPONSE: &str = "rs";
+
+/// What a finished send or look-up leaves behind no more.
+pub(super) const LEASE: [&str; 4] = [LEASE_UNTIL, LEASE_KEY, NEGATIVES, LOOKED_UP_AT];
+/// What takes a receipt off the due index.
+pub(super) const NOT_DUE: [&str; 2] = [DUE.pk, DUE.sk];
+
+pub(super) fn new_item(scope: &Scope, new: &NewReceipt) -> Item {
+    let created_at = instant(new.created_at);
+    let item = NewItem::new(&keys::receipt(scope, &new.public_id))
+        .with(LIST.pk, text(keys::list_partition(scope, keys::fiscal_day(new.created_at))))
+        .with(LIST.sk, text(keys::list_sort(new.created_at, &new.public_id)))
+        .with(DUE.pk, text(keys::due_partition(due::shard_of(&new.public_id))))
+        .with(DUE.sk, text(keys::due_sort(new.next_action_at())))
+        .with(STATE, text(new.state))
+        .with(ECF_TYPE, text(new.ecf_type.as_str()))
+        .with(CREATED_AT, created_at.clone())
+        .with(UPDATED_AT, created_at)
+        .with_some(SCHEDULED_FOR, new.scheduled_for.map(instant))
+        .with(IDEMPOTENCY_KEY, text(&new.idempotency_key))
+        .with(PAYLOAD_HASH, bytes(new.payload_hash))
+        .with(COMPANY_RNC, text(&new.company_rnc))
+        .with_some(RNC_COMPRADOR, new.rnc_comprador.as_ref().map(text))
+        .with(MONTO_TOTAL, text(&new.monto_total))
+        .with(FECHA_EMISION, text(new.fecha_emision))
+        .with_some(MODE, (new.mode == Mode::Deferred).then(|| text("deferred")))
+        .with_some(PAYLOAD, new.payload.map(bytes));
+    let item = match &new.external_id {
+        Some(external_id) => item
+            .with(EXTERNAL.pk, text(keys::external_partition(scope, external_id)))
+            .with(EXTERNAL.sk, text(keys::millis_sort(new.created_at))),
+        None => item,
+    };
+    let Some(signed) = &new.signed else {
+        return item.build();
+    };
+    item.with(ENCF, text(signed.encf))
+        .with(SIGN_DATE, text(&signed.sign_date))
+        .with(SECURITY_CODE, text(&signed.security_code))
+        .with(SIGNED_XML, bytes(signed.signed_xml))
+        .with_some(RFCE, signed.rfce.map(bytes))
+        .build()
+}
+
+/// The change that adds number and signature to a receipt that waited for them.
+pub(super) fn sign_change(scope: &Scope, id: &ReceiptId, signed: &Signed, now: Timestamp) -> Change {
+    Change::of(keys::receipt(scope, id))
+        .set(STATE, text(ReceiptState::Signed))
+        .set(UPDATED_AT, instant(now))
+        .set(ENCF, text(signed.encf))
+        .set(SIGN_DATE, text(&signed.sign_date))
+        .set(SECURITY_CODE, text(&signed.security_code))
+        .set(SIGNED_XML, bytes(signed.signed_xml))
+        .set_some(RFCE, signed.rfce.map(bytes))
+}
+
+pub(super) fn read(stored: &Stored) -> Result<Receipt, StoreError> {
+    let (scope, public_id) = keys::receipt_parts(stored.pk()?)?;
+    let owned = |name| stored.opt_str(name).map(|text| text.map(str::to_owned));
+    let in_scope = |name| match stored.opt_str(name)? {
+        None => Ok(None),
+        Some(partition) => match keys::after_scope(&scope, partition) {
+            Some(value) => Ok(Some(value.to_owned())),
+            None => Err(stored.corrupt(name, "is of another scope")),
+        },
+    };
+    Ok(Receipt {
+        public_id,
+        scope,
+        company_rnc: stored.parse(COMPANY_RNC)?,
+        idempotency_key: stored.str(IDEMPOTENCY_KEY)?.to_owned(),
+        payload_hash: stored.hash(PAYLOAD_HASH)?,
+        ecf_type: stored.parse(ECF_TYPE)?,
+        external_id: in_scope(EXTERNAL.pk)?,
+        mode: match stored.opt_str(MODE)? {
+            None => Mode::Immediate,
+            Some("deferred") => Mode::Deferred,
+            Some(other) => return Err(stored.corrupt(MODE, format!("is {other}"))),
+        },
+        state: stored.parse(STATE)?,
+        created_at: stored.instant(CREATED_AT)?,
+        updated_at: stored.instant(UPDATED_AT)?,
+        scheduled_for: stored.opt_instant(SCHEDULED_FOR)?,
+        monto_total: stored.str(MONTO_TOTAL)?.to_owned(),
+        rnc_comprador: owned(RNC_COMPRADOR)?,
+        fecha_emision: stored.parse(FECHA_EMISION)?,
+        signed: read_signed(stored)?,
+        payload: stored.opt_hash(PAYLOAD)?.map(ContentHash::from_bytes),
+        send_attempt: stored.opt_parse(SEND_ATTEMPT)?.unwrap_or(0),
+        send_started_at: stored.opt_instant(SEND_STARTED_AT)?,
+        lease_until: stored.opt_instant(LEASE_UNTIL)?,
+        lookup_negatives: stored.opt_parse(NEGATIVES)?.unwrap_or(0),
+        looked_up_at: stored.opt_instant(LOOKED_UP_AT)?,
+        track_id: in_scope(TRACK.pk)?,
+        submitted_at: stored.opt_instant(SUBMITTED_AT)?,
+        completed_at: stored.opt_instant(COMPLETED_AT)?,
+        error_code: owned(ERROR_CODE)?,
+        error_message: owned(ERROR_MESSAGE)?,
+        secuencia_utilizada: stored.has(SECUENCIA_UTILIZADA).then(|| stored.flag(SECUENCIA_UTILIZADA)).transpose()?,
+        taxauth_response: owned(RESPONSE)?,
+        outbox: read_outbox(stored)?,
+        next_action_at: stored.opt_parse(DUE.sk)?,
+    })
+}
+
+fn read_signed(stored: &Stored) -> Result<Option<Signed>, StoreError> {
+    let Some(encf) = stored.opt_parse(ENCF)? else {
+        return Ok(None);
+    };
+    Ok(Some(Signed {
+        encf,
+        sign_date: stored.str(SIGN_DATE)?.to_owned(),
+        security_code: stored.str(SECURITY_CODE)?.to_owned(),
+        signed_xml: ContentHash::from_bytes(stored.hash(SIGNED_XML)?),
+        rfce: stored.opt_hash(RFCE)?.map(ContentHash::from_bytes),
+    }))
+}
+
+fn read_outbox(stored: &Stored) -> Result<Vec<OutboxEntry>, StoreError> {
+    let mut entries = stored
+        .texts(OUTBOX)?
+        .iter()
+        .map(|text| OutboxEntry::from_str(text).ok_or_else(|| stored.corrupt(OUTBOX, format!("holds {text}"))))
+        .collect::<Result<Vec<_>, _>>()?;
+    entries.sort_unstable();
+    Ok(entries)
+}
+
+/// The receipt that an index entry leads to.
+pub(super) fn read_key(stored: &Stored) -> Result<(Scope, ReceiptId), StoreError> {
+    keys::receipt_parts(stored.str(PK)?)
+}

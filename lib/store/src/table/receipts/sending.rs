@@ -1,0 +1,236 @@
+//! Claims before each send, so that no two workers send one receipt and no crash hides a send.
+//!
+//! A claim is a lease on the item. It goes away in three ways: the send certainly did not arrive
+//! ([`Table::release_send`]), it was answered ([`Table::record_submitted`], a verdict), or it runs out. A lease that
+//! ran out means that a send may have arrived and its answer was lost: only [`Table::claim_lookup`] takes it then, and
+//! [`Table::claim_resend`] refuses until two look-ups, a minute apart, found nothing.
+
+use ecf::ReceiptState;
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    Receipt, Recorded, in_states,
+    record::{
+        self, ERROR_CODE, ERROR_MESSAGE, LEASE, LEASE_KEY, LEASE_UNTIL, LOOKED_UP_AT, NEGATIVES, NOT_DUE, SEND_ATTEMPT,
+        SEND_STARTED_AT, STATE, SUBMITTED_AT, UPDATED_AT,
+    },
+    verdict::recorded,
+    waiting,
+};
+use crate::{
+    StoreError,
+    ids::{ReceiptId, Scope},
+    table::{
+        Table,
+        item::{Stored, instant, number, text},
+        keys::{self, TRACK},
+        write::{Applied, Change, dice},
+    },
+};
+
+/// How many look-ups must find nothing before a receipt whose send was lost is sent again.
+pub const LOOKUPS_BEFORE_RESEND: u32 = 2;
+/// How far apart these look-ups must be.
+pub const LOOKUP_SPACING: SignedDuration = SignedDuration::from_secs(60);
+
+/// The error code of a receipt whose send was lost where nobody can look it up.
+const OUTCOME_UNKNOWN: &str = "outcome_unknown";
+
+/// What came of claiming a receipt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Claim {
+    /// The caller holds the lease and may go on.
+    Claimed(Receipt),
+    /// Somebody else holds it.
+    Leased(Receipt),
+    /// An earlier send may have arrived: look it up first ([`Table::claim_lookup`]).
+    LeaseExpired(Receipt),
+    /// Its state or history does not allow this step.
+    NotSendable(Receipt),
+    Missing,
+}
+
+impl Table {
+    /// Claims a receipt for its first send, or for one after a send that certainly did not arrive.
+    pub async fn claim_send(
+        &self,
+        scope: &Scope,
+        id: &ReceiptId,
+        now: Timestamp,
+        lease: SignedDuration,
+    ) -> Result<Claim, StoreError> {
+        let change = Change::of(keys::receipt(scope, id))
+            .add(SEND_ATTEMPT, number(1))
+            .set(SEND_STARTED_AT, instant(now));
+        self.claim("claim send", change, "attribute_not_exists(#lu)", now, lease).await
+    }
+
+    /// Claims a receipt whose lease ran out, to look it up.
+    pub async fn claim_lookup(
+        &self,
+        scope: &Scope,
+        id: &ReceiptId,
+        now: Timestamp,
+        lease: SignedDuration,
+    ) -> Result<Claim, StoreError> {
+        let change = Change::of(keys::receipt(scope, id)).bind(":now", instant(now));
+        self.claim("claim look-up", change, "#lu <= :now", now, lease).await
+    }
+
+    /// Claims a receipt for another send after its look-ups found nothing.
+    ///
+    /// Before that many look-ups the answer is [`Claim::LeaseExpired`].
+    pub async fn claim_resend(
+        &self,
+        scope: &Scope,
+        id: &ReceiptId,
+        now: Timestamp,
+        lease: SignedDuration,
+    ) -> Result<Claim, StoreError> {
+        let change = Change::of(keys::receipt(scope, id))
+            .add(SEND_ATTEMPT, number(1))
+            .set(SEND_STARTED_AT, instant(now))
+            .remove(&[NEGATIVES, LOOKED_UP_AT])
+            .bind(":now", instant(now))
+            .bind(":enough", number(LOOKUPS_BEFORE_RESEND));
+        self.claim("claim resend", change, "#lu <= :now AND #ng >= :enough", now, lease).await
+    }
+
+    /// Notes that a look-up found nothing and gives the lease back, run out as it was.
+    ///
+    /// A look-up within a minute of the last one that counted does not count.
+    pub async fn record_lookup_negative(
+        &self,
+        scope: &Scope,
+        id: &ReceiptId,
+        attempt: u32,
+        now: Timestamp,
+    ) -> Result<Recorded, StoreError> {
+        let back = |change: Change| change.set(LEASE_UNTIL, instant(now)).remove(&[LEASE_KEY]);
+        let held = "#sa = :attempt AND attribute_exists(#lu)";
+        let receipt = || Change::of(keys::receipt(scope, id)).set(UPDATED_AT, instant(now));
+        let counted = back(receipt()).add(NEGATIVES, number(1)).set(LOOKED_UP_AT, instant(now));
+        let counted = in_states(
+            counted,
+            waiting(),
+            &format!("{held} AND (attribute_not_exists(#la) OR #la <= :apart)"),
+        )
+        .bind(":attempt", number(attempt))
+        .bind(":apart", instant(now - LOOKUP_SPACING));
+        if let recorded @ (Recorded::Now(_) | Recorded::Missing) =
+            recorded(self.apply("record look-up", counted).await?)?
+        {
+            return Ok(recorded);
+        }
+        let too_soon = in_states(back(receipt()), waiting(), held).bind(":attempt", number(attempt));
+        recorded(self.apply("return look-up", too_soon).await?)
+    }
+
+    /// Gives a claim back after a send that certainly did not arrive: the next claim is a first send again.
+    pub async fn release_send(&self, scope: &Scope, id: &ReceiptId, attempt: u32) -> Result<Recorded, StoreError> {
+        let change = Change::of(keys::receipt(scope, id)).remove(&LEASE);
+        let change = in_states(change, waiting(), "#sa = :attempt")
+            .bind(":attempt", number(attempt));
+        recorded(self.apply("release send", change).await?)
+    }
+
+    /// Notes the authority's track id.
+    pub async fn record_submitted(
+        &self,
+        scope: &Scope,
+        id: &ReceiptId,
+        track_id: &str,
+        now: Timestamp,
+    ) -> Result<Recorded, StoreError> {
+        let partition = keys::track_partition(scope, track_id);
+        let change = Change::of(keys::receipt(scope, id))
+            .set(STATE, text(ReceiptState::Submitted))
+            .set(TRACK.pk, text(&partition))
+            .set(TRACK.sk, text(keys::millis_sort(now)))
+            .set(SUBMITTED_AT, instant(now))
+            .set(UPDATED_AT, instant(now))
+            .remove(&LEASE)
+            .remove(&[ERROR_CODE, ERROR_MESSAGE]);
+        // A receipt of unknown outcome is `submitted` already and may still learn its track id.
+        let before = waiting().chain([ReceiptState::Submitted]);
+        let change = in_states(change, before, "attribute_not_exists(#tp)");
+        recorded(self.apply("record submitted", change).await?)
+    }
+
+    /// Ends a claim whose send may have arrived, without waiting for the lease: the next step is a look-up.
+    pub async fn record_answer_lost(
+        &self,
+        scope: &Scope,
+        id: &ReceiptId,
+        attempt: u32,
+        now: Timestamp,
+    ) -> Result<Recorded, StoreError> {
+        let change = Change::of(keys::receipt(scope, id))
+            .set(LEASE_UNTIL, instant(now))
+            .set(UPDATED_AT, instant(now))
+            .remove(&[LEASE_KEY]);
+        let change = in_states(change, waiting(), "#sa = :attempt AND attribute_exists(#lu)")
+            .bind(":attempt", number(attempt));
+        recorded(self.apply("record lost answer", change).await?)
+    }
+
+    /// Leaves a receipt whose send was lost where nobody can look it up to the operator.
+    pub async fn record_outcome_unknown(
+        &self,
+        scope: &Scope,
+        id: &ReceiptId,
+        attempt: u32,
+        message: &str,
+        now: Timestamp,
+    ) -> Result<Recorded, StoreError> {
+        let change = Change::of(keys::receipt(scope, id))
+            .set(STATE, text(ReceiptState::Submitted))
+            .set(ERROR_CODE, text(OUTCOME_UNKNOWN))
+            .set(ERROR_MESSAGE, text(message))
+            .set(SUBMITTED_AT, instant(now))
+            .set(UPDATED_AT, instant(now))
+            .remove(&LEASE)
+            .remove(&NOT_DUE);
+        let change = in_states(change, waiting(), "#sa = :attempt AND attribute_exists(#lu)")
+            .bind(":attempt", number(attempt));
+        recorded(self.apply("record outcome unknown", change).await?)
+    }
+
+    async fn claim(
+        &self,
+        operation: &'static str,
+        change: Change,
+        condition: &str,
+        now: Timestamp,
+        lease: SignedDuration,
+    ) -> Result<Claim, StoreError> {
+        // Tells our own claim, whose answer was lost and repeated by the SDK, from another worker's.
+        let key = dice().to_string();
+        let change = change
+            .set(LEASE_UNTIL, instant(now + lease))
+            .set(LEASE_KEY, text(&key))
+            .set(UPDATED_AT, instant(now));
+        let change = in_states(change, waiting(), condition);
+        match self.apply(operation, change).await? {
+            Applied::Done(stored) => Ok(Claim::Claimed(record::read(&stored)?)),
+            Applied::Refused(None) => Ok(Claim::Missing),
+            Applied::Refused(Some(stored)) => refused(&stored, &key, now),
+        }
+    }
+}
+
+fn refused(stored: &Stored, key: &str, now: Timestamp) -> Result<Claim, StoreError> {
+    let receipt = record::read(stored)?;
+    if !waiting().any(|state| state == receipt.state) {
+        return Ok(Claim::NotSendable(receipt));
+    }
+    if stored.opt_str(LEASE_KEY)? == Some(key) {
+        return Ok(Claim::Claimed(receipt));
+    }
+    Ok(match receipt.lease_until {
+        Some(until) if until > now => Claim::Leased(receipt),
+        Some(_) => Claim::LeaseExpired(receipt),
+        // No lease: there is nothing to look up or to resend.
+        None => Claim::NotSendable(receipt),
+    })
+}

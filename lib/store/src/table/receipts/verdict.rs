@@ -1,0 +1,169 @@
+//! The end of a receipt's way: the verdict, the outbox that tells of it, or a failure with its reason.
+//!
+//! One write sets the state, the authority's answer and the outbox, so no event is lost; while the outbox has entries
+//! the receipt stays on the due index, so each is told at least once.
+
+use ecf::ReceiptState;
+use jiff::Timestamp;
+
+use super::{
+    OutboxEntry, Receipt,
+    as_the_table_says,
+    creation::FIRST_LOOK,
+    in_states,
+    record::{
+        self, COMPLETED_AT, ERROR_CODE, ERROR_MESSAGE, LEASE, NOT_DUE, OUTBOX, RESPONSE, SECUENCIA_UTILIZADA, STATE,
+        UPDATED_AT,
+    },
+};
+use crate::{
+    StoreError,
+    ids::{ReceiptId, Scope},
+    table::{
+        Table, due,
+        item::{flag, instant, number, text, texts, to_millis},
+        keys::{self, DUE, TRACK},
+        write::{Applied, Change},
+    },
+};
+
+/// How often an outbox entry is taken again because another entry went in between.
+const ROUNDS: u32 = 4;
+
+/// What the authority decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    pub state: ReceiptState,
+    /// Of an answer that brings verdict and track id at once.
+    pub track_id: Option<String>,
+    pub error_code: Option<String>,
+    pub error_message: Option<String>,
+    pub secuencia_utilizada: Option<bool>,
+    /// The authority's answer as JSON text.
+    pub taxauth_response: Option<String>,
+    /// Who must hear of it.
+    pub outbox: Vec<OutboxEntry>,
+}
+
+/// What came of recording a step.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Recorded {
+    /// Written by this call.
+    Now(Receipt),
+    /// Not written: the receipt is past this step, or was never at it.
+    Already(Receipt),
+    Missing,
+}
+
+impl Table {
+    /// Records the authority's verdict, once.
+    pub async fn record_verdict(
+        &self,
+        scope: &Scope,
+        id: &ReceiptId,
+        verdict: Verdict,
+        now: Timestamp,
+    ) -> Result<Recorded, StoreError> {
+        let change = verdict_change(scope, id, &verdict, now);
+        let change = as_the_table_says(change, verdict.state, "attribute_exists(#en)");
+        Ok(match recorded(self.apply("record verdict", change).await?)? {
+            // Our own write, whose answer was lost and repeated by the SDK.
+            Recorded::Already(receipt)
+                if receipt.state == verdict.state && receipt.completed_at == Some(to_millis(now)) =>
+            {
+                Recorded::Now(receipt)
+            }
+            other => other,
+        })
+    }
+
+    /// Ends a receipt's way with a reason that somebody must look at.
+    pub async fn record_failed(
+        &self,
+        scope: &Scope,
+        id: &ReceiptId,
+        code: &str,
+        message: &str,
+        now: Timestamp,
+    ) -> Result<Recorded, StoreError> {
+        let change = Change::of(keys::receipt(scope, id))
+            .set(STATE, text(ReceiptState::Failed))
+            .set(ERROR_CODE, text(code))
+            .set(ERROR_MESSAGE, text(message))
+            .set(UPDATED_AT, instant(now))
+            .remove(&LEASE)
+            .remove(&NOT_DUE);
+        let change = as_the_table_says(change, ReceiptState::Failed, "attribute_exists(#pk)");
+        recorded(self.apply("record failed", change).await?)
+    }
+
+    /// Takes an entry out of the outbox; the last one takes the receipt off the due index in the same write.
+    pub async fn outbox_done(
+        &self,
+        scope: &Scope,
+        id: &ReceiptId,
+        entry: OutboxEntry,
+    ) -> Result<Recorded, StoreError> {
+        let without = || {
+            Change::of(keys::receipt(scope, id))
+                .delete(OUTBOX, texts([entry.as_str()]))
+                .bind(":entry", text(entry.as_str()))
+                .bind(":one", number(1))
+        };
+        let finals = || ReceiptState::ALL.into_iter().filter(|state| state.is_final());
+        for _ in 0..ROUNDS {
+            let last = "contains(#ob, :entry) AND size(#ob) = :one";
+            let change = in_states(without().remove(&NOT_DUE), finals(), last);
+            let receipt = match recorded(self.apply("take outbox entry", change).await?)? {
+                Recorded::Already(receipt) if receipt.outbox.contains(&entry) => receipt,
+                other => return Ok(other),
+            };
+            let condition = if receipt.outbox.len() == 1 {
+                // Its state is not final: something else is still due.
+                "contains(#ob, :entry) AND size(#ob) = :one"
+            } else {
+                "contains(#ob, :entry) AND size(#ob) > :one"
+            };
+            let change = in_states(without(), [receipt.state], condition);
+            match recorded(self.apply("take outbox entry", change).await?)? {
+                Recorded::Already(receipt) if receipt.outbox.contains(&entry) => {}
+                other => return Ok(other),
+            }
+        }
+        Err(StoreError::Contended { operation: "take outbox entry", attempts: ROUNDS })
+    }
+}
+
+fn verdict_change(scope: &Scope, id: &ReceiptId, verdict: &Verdict, now: Timestamp) -> Change {
+    let change = Change::of(keys::receipt(scope, id))
+        .set(STATE, text(verdict.state))
+        .set(COMPLETED_AT, instant(now))
+        .set(UPDATED_AT, instant(now))
+        .set_or_remove(ERROR_CODE, verdict.error_code.as_ref().map(text))
+        .set_or_remove(ERROR_MESSAGE, verdict.error_message.as_ref().map(text))
+        .set_some(SECUENCIA_UTILIZADA, verdict.secuencia_utilizada.map(flag))
+        .set_some(RESPONSE, verdict.taxauth_response.as_ref().map(text))
+        .remove(&LEASE);
+    let change = match &verdict.track_id {
+        Some(track_id) => change
+            .set_once(TRACK.pk, text(keys::track_partition(scope, track_id)))
+            .set_once(TRACK.sk, text(keys::millis_sort(now))),
+        None => change,
+    };
+    if verdict.outbox.is_empty() {
+        return if verdict.state.is_final() { change.remove(&NOT_DUE) } else { change };
+    }
+    // Normally both are there since the creation, and setting them to what they are rewrites no index entry.
+    change
+        .set(OUTBOX, texts(verdict.outbox.iter().map(|entry| entry.as_str())))
+        .set_once(DUE.pk, text(keys::due_partition(due::shard_of(id))))
+        .set_once(DUE.sk, text(keys::due_sort(now + FIRST_LOOK)))
+}
+
+pub(super) fn recorded(applied: Applied) -> Result<Recorded, StoreError> {
+    Ok(match applied {
+        Applied::Done(stored) => Recorded::Now(record::read(&stored)?),
+        Applied::Refused(Some(stored)) => Recorded::Already(record::read(&stored)?),
+        Applied::Refused(None) => Recorded::Missing,
+    })
+}

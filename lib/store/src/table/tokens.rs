@@ -1,0 +1,106 @@
+//! Tokens of the tax authority, one per certificate and environment, and the lease of whoever refreshes one.
+//!
+//! A token comes here sealed by the vault. It belongs to a certificate, by the SHA-256 of its DER bytes, not to a
+//! company: two companies may be represented by one person.
+
+use ecf::Environment;
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    Table,
+    item::{bytes, expiry, instant},
+    keys::{self, TTL},
+    write::{Applied, Change},
+};
+use crate::StoreError;
+
+const SEALED: &str = "sealed";
+const EXPIRES_AT: &str = "expires_at";
+const LEASE_UNTIL: &str = "lease";
+
+/// A sealed token and when it ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredToken {
+    pub sealed: Vec<u8>,
+    pub expires_at: Timestamp,
+}
+
+impl Table {
+    /// The token, unless it is past its end.
+    pub async fn token(
+        &self,
+        certificate: &[u8; 32],
+        environment: Environment,
+        now: Timestamp,
+    ) -> Result<Option<StoredToken>, StoreError> {
+        let Some(stored) = self.read("read token", &keys::token(certificate, environment)).await? else {
+            return Ok(None);
+        };
+        let Some(sealed) = stored.opt_bytes(SEALED)? else {
+            return Ok(None);
+        };
+        let token = StoredToken { sealed: sealed.to_vec(), expires_at: stored.instant(EXPIRES_AT)? };
+        Ok(Some(token).filter(|token| token.expires_at > now))
+    }
+
+    /// Keeps a new token and ends the refresh. An older one never replaces one that ends later.
+    pub async fn store_token(
+        &self,
+        certificate: &[u8; 32],
+        environment: Environment,
+        token: &StoredToken,
+    ) -> Result<(), StoreError> {
+        let change = Change::of(keys::token(certificate, environment))
+            .set(SEALED, bytes(&token.sealed))
+            .set(EXPIRES_AT, instant(token.expires_at))
+            .set(TTL, expiry(token.expires_at))
+            .remove(&[LEASE_UNTIL])
+            .when("attribute_not_exists(expires_at) OR expires_at <= :expires")
+            .bind(":expires", instant(token.expires_at));
+        self.apply("store token", change).await?;
+        Ok(())
+    }
+
+    /// Drops a token that the authority refused, if it is still the stored one.
+    pub async fn invalidate_token(
+        &self,
+        certificate: &[u8; 32],
+        environment: Environment,
+        sealed: &[u8],
+    ) -> Result<(), StoreError> {
+        let change = Change::of(keys::token(certificate, environment))
+            .remove(&[SEALED, EXPIRES_AT])
+            .when("#sealed = :refused")
+            .bind(":refused", bytes(sealed));
+        self.apply("invalidate token", change).await?;
+        Ok(())
+    }
+
+    /// Asks to be the one who refreshes. `false`: somebody else does.
+    pub async fn claim_token_refresh(
+        &self,
+        certificate: &[u8; 32],
+        environment: Environment,
+        now: Timestamp,
+        lease: SignedDuration,
+    ) -> Result<bool, StoreError> {
+        let change = Change::of(keys::token(certificate, environment))
+            .set(LEASE_UNTIL, instant(now + lease))
+            .set(TTL, expiry(now + SignedDuration::from_hours(1)))
+            .when("attribute_not_exists(#lease) OR #lease <= :now")
+            .bind(":now", instant(now));
+        Ok(matches!(self.apply("claim token refresh", change).await?, Applied::Done(_)))
+    }
+
+    /// Gives the refresh up, so that another may try at once.
+    pub async fn release_token_refresh(
+        &self,
+        certificate: &[u8; 32],
+        environment: Environment,
+    ) -> Result<(), StoreError> {
+        let change =
+            Change::of(keys::token(certificate, environment)).remove(&[LEASE_UNTIL]).when("attribute_exists(#pk)");
+        self.apply("release token refresh", change).await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,255 @@
+//! Secrets: certificates with their PINs in Secrets Manager, and short secrets sealed for the table.
+//!
+//! One secret per company holds its P12 and PIN; Secrets Manager keeps the version before. What is sealed
+//! (webhook secrets, the authority's tokens) is encrypted with AES-256-GCM under the deployment's data key, which is
+//! itself a secret and is read once per process.
+
+use std::{fmt, sync::Arc};
+
+use aes_gcm::{
+    Aes256Gcm, Key, Nonce,
+    aead::{Aead, KeyInit, Payload},
+};
+use aws_sdk_secretsmanager::{
+    Client,
+    operation::{
+        create_secret::CreateSecretError, get_secret_value::GetSecretValueError, put_secret_value::PutSecretValueError,
+    },
+};
+use base64::{Engine, prelude::BASE64_STANDARD};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use tokio::sync::OnceCell;
+use zeroize::{Zeroize, Zeroizing};
+
+use crate::{StoreError, ids::CompanyId};
+
+/// First byte of everything sealed, so that another scheme can follow.
+const SEALED_V1: u8 = 1;
+const NONCE_BYTES: usize = 12;
+
+/// Secrets under one prefix.
+#[derive(Clone)]
+pub struct Vault {
+    client: Client,
+    prefix: String,
+    cipher: Arc<OnceCell<Aes256Gcm>>,
+}
+
+/// A company's certificate as it was uploaded.
+#[derive(Clone, PartialEq, Eq)]
+pub struct StoredCertificate {
+    pub p12: Zeroizing<Vec<u8>>,
+    pub pin: Zeroizing<String>,
+    /// Which version of the secret this is; another upload makes another.
+    pub version: String,
+}
+
+impl fmt::Debug for StoredCertificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StoredCertificate")
+            .field("p12", &"***")
+            .field("pin", &"***")
+            .field("version", &self.version)
+            .finish()
+    }
+}
+
+impl fmt::Debug for Vault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Vault").field("prefix", &self.prefix).finish_non_exhaustive()
+    }
+}
+
+/// The text of a company's secret.
+#[derive(Serialize, Deserialize)]
+struct CertificateSecret {
+    p12_base64: String,
+    pin: String,
+}
+
+impl Drop for CertificateSecret {
+    fn drop(&mut self) {
+        self.p12_base64.zeroize();
+        self.pin.zeroize();
+    }
+}
+
+impl Vault {
+    pub fn new(client: Client, prefix: impl Into<String>) -> Self {
+        Self { client, prefix: prefix.into(), cipher: Arc::default() }
+    }
+
+    /// Keeps a certificate as the company's current one; the one before stays readable as the previous version.
+    pub async fn store_certificate(&self, company: &CompanyId, p12: &[u8], pin: &str) -> Result<(), StoreError> {
+        let operation = "store certificate";
+        let secret = CertificateSecret { p12_base64: BASE64_STANDARD.encode(p12), pin: pin.to_owned() };
+        let text = Zeroizing::new(
+            serde_json::to_string(&secret).map_err(|error| StoreError::unexpected(operation, error))?,
+        );
+        let name = self.certificate_name(company);
+        if self.put_version(operation, &name, &text).await? {
+            return Ok(());
+        }
+        let created = self.client.create_secret().name(&name).secret_string(text.as_str()).send().await;
+        match created {
+            Ok(_) => Ok(()),
+            // Another upload was first: ours is the next version.
+            Err(error) if matches!(error.as_service_error(), Some(CreateSecretError::ResourceExistsException(_))) => {
+                match self.put_version(operation, &name, &text).await? {
+                    true => Ok(()),
+                    false => Err(StoreError::from_sdk(operation, error)),
+                }
+            }
+            Err(error) => Err(StoreError::from_sdk(operation, error)),
+        }
+    }
+
+    /// The company's current certificate.
+    pub async fn certificate(&self, company: &CompanyId) -> Result<Option<StoredCertificate>, StoreError> {
+        let name = self.certificate_name(company);
+        let Some((text, version)) = self.secret("read certificate", &name).await? else {
+            return Ok(None);
+        };
+        // The error of the JSON reader may quote the secret, so it stays out.
+        let secret: CertificateSecret =
+            serde_json::from_str(&text).map_err(|_| StoreError::corrupt(&name, "secret", "is not what was stored"))?;
+        let p12 = BASE64_STANDARD
+            .decode(&secret.p12_base64)
+            .map_err(|_| StoreError::corrupt(&name, "p12_base64", "is not Base64"))?;
+        Ok(Some(StoredCertificate { p12: Zeroizing::new(p12), pin: Zeroizing::new(secret.pin.clone()), version }))
+    }
+
+    /// Encrypts a short secret. It opens only with the same context, which names what it belongs to.
+    pub async fn seal(&self, context: &[u8], plaintext: &[u8]) -> Result<Vec<u8>, StoreError> {
+        let mut nonce = [0; NONCE_BYTES];
+        getrandom::fill(&mut nonce).map_err(|error| StoreError::unexpected("seal", error.to_string()))?;
+        seal(self.cipher().await?, nonce, context, plaintext)
+    }
+
+    /// Decrypts what [`Vault::seal`] made.
+    ///
+    /// # Errors
+    /// Besides failures of the store: [`StoreError::Corrupt`] when the bytes were changed, were sealed for another
+    /// context or with another key.
+    pub async fn open(&self, context: &[u8], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, StoreError> {
+        open(self.cipher().await?, context, sealed)
+    }
+
+    fn certificate_name(&self, company: &CompanyId) -> String {
+        format!("{}/company/{company}", self.prefix)
+    }
+
+    /// `false`: there is no such secret.
+    async fn put_version(&self, operation: &'static str, name: &str, text: &str) -> Result<bool, StoreError> {
+        match self.client.put_secret_value().secret_id(name).secret_string(text).send().await {
+            Ok(_) => Ok(true),
+            Err(error)
+                if matches!(error.as_service_error(), Some(PutSecretValueError::ResourceNotFoundException(_))) =>
+            {
+                Ok(false)
+            }
+            Err(error) => Err(StoreError::from_sdk(operation, error)),
+        }
+    }
+
+    async fn secret(
+        &self,
+        operation: &'static str,
+        name: &str,
+    ) -> Result<Option<(Zeroizing<String>, String)>, StoreError> {
+        match self.client.get_secret_value().secret_id(name).send().await {
+            Ok(answer) => {
+                let text = answer.secret_string.ok_or_else(|| StoreError::corrupt(name, "secret", "has no text"))?;
+                Ok(Some((Zeroizing::new(text), answer.version_id.unwrap_or_default())))
+            }
+            Err(error)
+                if matches!(error.as_service_error(), Some(GetSecretValueError::ResourceNotFoundException(_))) =>
+            {
+                Ok(None)
+            }
+            Err(error) => Err(StoreError::from_sdk(operation, error)),
+        }
+    }
+
+    async fn cipher(&self) -> Result<&Aes256Gcm, StoreError> {
+        self.cipher
+            .get_or_try_init(|| async {
+                let name = format!("{}/data-key", self.prefix);
+                let Some((text, _)) = self.secret("read data key", &name).await? else {
+                    return Err(StoreError::corrupt(&name, "secret", "does not exist"));
+                };
+                Ok(cipher(&text))
+            })
+            .await
+    }
+}
+
+/// The deployment's data key is a long random text; its SHA-256 is the AES key.
+fn cipher(data_key: &str) -> Aes256Gcm {
+    let mut key: [u8; 32] = Sha256::digest(data_key.as_bytes()).into();
+    let cipher = Aes256Gcm::new(&Key::<Aes256Gcm>::from(key));
+    key.zeroize();
+    cipher
+}
+
+fn seal(
+    cipher: &Aes256Gcm,
+    nonce: [u8; NONCE_BYTES],
+    context: &[u8],
+    plaintext: &[u8],
+) -> Result<Vec<u8>, StoreError> {
+    let encrypted = cipher
+        .encrypt(&Nonce::from(nonce), Payload { msg: plaintext, aad: context })
+        .map_err(|error| StoreError::unexpected("seal", error))?;
+    let mut sealed = Vec::with_capacity(1 + NONCE_BYTES + encrypted.len());
+    sealed.push(SEALED_V1);
+    sealed.extend_from_slice(&nonce);
+    sealed.extend_from_slice(&encrypted);
+    Ok(sealed)
+}
+
+fn open(cipher: &Aes256Gcm, context: &[u8], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, StoreError> {
+    let corrupt = |why| StoreError::corrupt("sealed secret", "bytes", why);
+    let Some((&SEALED_V1, rest)) = sealed.split_first() else {
+        return Err(corrupt("were not sealed by this vault"));
+    };
+    let Some((nonce, encrypted)) = rest.split_first_chunk::<NONCE_BYTES>() else {
+        return Err(corrupt("are cut off"));
+    };
+    cipher
+        .decrypt(&Nonce::from(*nonce), Payload { msg: encrypted, aad: context })
+        .map(Zeroizing::new)
+        .map_err(|_| corrupt("were changed, or sealed for another context or with another key"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_sealed_opens_only_with_its_context_key_and_bytes() {
+        let ours = cipher("a long random text");
+        let sealed = seal(&ours, [9; NONCE_BYTES], b"webhook/1", b"whsec_1").unwrap();
+        assert_eq!(open(&ours, b"webhook/1", &sealed).unwrap().as_slice(), b"whsec_1");
+        assert!(open(&ours, b"webhook/2", &sealed).is_err());
+        assert!(open(&cipher("another"), b"webhook/1", &sealed).is_err());
+        for place in 0..sealed.len() {
+            let mut changed = sealed.clone();
+            changed[place] ^= 1;
+            assert!(open(&ours, b"webhook/1", &changed).is_err(), "byte {place}");
+            assert!(open(&ours, b"webhook/1", &sealed[..place]).is_err(), "cut at {place}");
+        }
+    }
+
+    #[test]
+    fn a_certificate_prints_neither_its_bytes_nor_its_pin() {
+        let stored = StoredCertificate {
+            p12: Zeroizing::new(vec![42; 4]),
+            pin: Zeroizing::new("s3cret".into()),
+            version: "v1".into(),
+        };
+        let printed = format!("{stored:?}");
+        assert!(!printed.contains("s3cret") && !printed.contains("42"), "{printed}");
+    }
+}
