@@ -2,6 +2,8 @@
 //!
 //! Each field is valid by itself; only the whole can be wrong. A block without content is not written.
 
+#[cfg(test)]
+mod against_reference;
 mod comprador;
 mod descuento;
 mod emisor;

@@ -194,15 +194,17 @@ impl Ecf {
     ///
     /// When the number is of another type, the payload brought another number or expiry, or the type carries an expiry
     /// and none is known.
-    pub fn numbered(mut self, encf: Encf, expiry: Option<Fecha>) -> Result<Numbered, Violation> {
+    pub fn numbered(mut self, encf: Encf, expiry: Option<Fecha>) -> Result<Numbered, Box<Violation>> {
         if encf.receipt_type() != self.receipt_type {
-            return Err(wrong_type_of_number(encf, self.receipt_type));
+            return Err(Box::new(wrong_type_of_number(encf, self.receipt_type)));
         }
         let id_doc = &mut self.document.encabezado.id_doc;
         if let Some(given) = id_doc.encf.filter(|given| *given != encf) {
             let message = format!("the payload brings the number {given}, another one was assigned");
             let violation = Violation::rejected(id_doc_path("eNCF"), "ESTRUCTURA-42", "value_error", message);
-            return Err(violation.with_given(&given.to_string()).with_expected(encf.to_string()));
+            return Err(Box::new(
+                violation.with_given(&given.to_string()).with_expected(encf.to_string()),
+            ));
         }
         id_doc.encf = Some(encf);
         if self.receipt_type.carries_expiry() {
@@ -211,13 +213,15 @@ impl Ecf {
                 (Some(given), Some(known)) if given != known => {
                     let message = format!("the range of {encf} expires on {known}, the payload says {given}");
                     let violation = Violation::rejected(path, "ESTRUCTURA-43", "value_error", message);
-                    return Err(violation
-                        .with_given(&given.to_string())
-                        .with_expected(known.to_string()));
+                    return Err(Box::new(
+                        violation
+                            .with_given(&given.to_string())
+                            .with_expected(known.to_string()),
+                    ));
                 }
                 (None, None) => {
                     let message = format!("the expiry of the range of {encf} is not known");
-                    return Err(Violation::rejected(path, "ESTRUCTURA-01", "missing", message));
+                    return Err(Box::new(Violation::rejected(path, "ESTRUCTURA-01", "missing", message)));
                 }
                 (given, known) => id_doc.fecha_vencimiento_secuencia = given.or(known),
             }

@@ -22,8 +22,53 @@ impl Default for StampHosts {
     }
 }
 
-/// The stamp of a receipt: technical description 1.6, "Consulta Timbre". Values are those of the signed document; a
-/// receipt that names no Dominican buyer leaves that parameter out.
+/// What a stamp says: technical description 1.6, "Consulta Timbre". Values are those of the signed document.
+#[derive(Clone, Copy)]
+pub struct Stamp<'a> {
+    pub environment: Environment,
+    /// Whether a summary was sent in place of the receipt.
+    pub summary: bool,
+    pub rnc_emisor: &'a dyn Display,
+    /// A receipt that names no Dominican buyer leaves that parameter out.
+    pub rnc_comprador: Option<&'a dyn Display>,
+    pub encf: &'a dyn Display,
+    pub fecha_emision: &'a dyn Display,
+    pub monto_total: &'a dyn Display,
+    pub fecha_firma: &'a dyn Display,
+    pub codigo_seguridad: &'a dyn Display,
+}
+
+impl Stamp<'_> {
+    /// The address at these hosts.
+    pub fn url(&self, hosts: &StampHosts) -> String {
+        let (host, page) = if self.summary {
+            (&hosts.fc, "consultatimbrefc")
+        } else {
+            (&hosts.ecf, "consultatimbre")
+        };
+        let mut url = format!("{}/{}/{page}", host.trim_end_matches('/'), self.environment.path_segment());
+        let mut query = Query {
+            url: &mut url,
+            separator: '?',
+        };
+        query.add("rncemisor", self.rnc_emisor);
+        if let (false, Some(buyer)) = (self.summary, self.rnc_comprador) {
+            query.add("rnccomprador", buyer);
+        }
+        query.add("encf", self.encf);
+        if !self.summary {
+            query.add("fechaemision", self.fecha_emision);
+        }
+        query.add("montototal", self.monto_total);
+        if !self.summary {
+            query.add("fechafirma", self.fecha_firma);
+        }
+        query.add("codigoseguridad", self.codigo_seguridad);
+        url
+    }
+}
+
+/// The stamp of a receipt that was just signed.
 pub fn stamp_url(
     hosts: &StampHosts,
     environment: Environment,
@@ -31,31 +76,19 @@ pub fn stamp_url(
     signed_at: FechaHora,
     security_code: &str,
 ) -> String {
-    let summary = receipt.goes_as_summary();
-    let (host, page) = if summary {
-        (&hosts.fc, "consultatimbrefc")
-    } else {
-        (&hosts.ecf, "consultatimbre")
+    let buyer = receipt.rnc_comprador();
+    let stamp = Stamp {
+        environment,
+        summary: receipt.goes_as_summary(),
+        rnc_emisor: receipt.rnc_emisor(),
+        rnc_comprador: buyer.as_ref().map(|buyer| buyer as &dyn Display),
+        encf: &receipt.encf(),
+        fecha_emision: &receipt.fecha_emision(),
+        monto_total: receipt.monto_total(),
+        fecha_firma: &signed_at,
+        codigo_seguridad: &security_code,
     };
-    let mut url = format!("{}/{}/{page}", host.trim_end_matches('/'), environment.path_segment());
-    let mut query = Query {
-        url: &mut url,
-        separator: '?',
-    };
-    query.add("rncemisor", receipt.rnc_emisor());
-    if let (false, Some(buyer)) = (summary, receipt.rnc_comprador()) {
-        query.add("rnccomprador", buyer);
-    }
-    query.add("encf", &receipt.encf());
-    if !summary {
-        query.add("fechaemision", &receipt.fecha_emision());
-    }
-    query.add("montototal", receipt.monto_total());
-    if !summary {
-        query.add("fechafirma", &signed_at);
-    }
-    query.add("codigoseguridad", &security_code);
-    url
+    stamp.url(hosts)
 }
 
 struct Query<'u> {
@@ -66,7 +99,7 @@ struct Query<'u> {
 impl Query<'_> {
     /// Adds a parameter. Each value is encoded by itself, and all of it but ASCII letters and digits: an encoder for
     /// whole addresses leaves the `+` of a security code, which the authority then reads as a blank.
-    fn add(&mut self, name: &str, value: &impl Display) {
+    fn add(&mut self, name: &str, value: &dyn Display) {
         self.url.push(self.separator);
         self.separator = '&';
         self.url.push_str(name);
