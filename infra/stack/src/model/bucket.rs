@@ -1,0 +1,75 @@
+//! S3 buckets.
+
+use crate::{error::StackError, fields::Fields};
+
+/// A bucket.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bucket {
+    /// Its name in the template.
+    pub logical_id: String,
+    /// Whether each object keeps its earlier versions.
+    pub versioned: bool,
+    /// Whether no policy or list can open it to the public.
+    pub blocks_public_access: bool,
+    /// After how many days an upload that was never completed goes.
+    pub abort_incomplete_after_days: Option<i32>,
+}
+
+impl Bucket {
+    pub(crate) fn read(logical_id: &str, mut fields: Fields) -> Result<Self, StackError> {
+        // The embedded services keep nothing secret from the machine they run on, and have one owner.
+        fields.without_effect(&["BucketEncryption", "OwnershipControls"]);
+        let bucket = Self {
+            logical_id: logical_id.to_owned(),
+            versioned: versioned(&mut fields)?,
+            blocks_public_access: blocks_public_access(&mut fields)?,
+            abort_incomplete_after_days: abort_incomplete_after_days(&mut fields)?,
+        };
+        fields.finish()?;
+        Ok(bucket)
+    }
+}
+
+fn versioned(fields: &mut Fields) -> Result<bool, StackError> {
+    let Some(mut versioning) = fields.optional_fields("VersioningConfiguration")? else {
+        return Ok(false);
+    };
+    let status = versioning.literal("Status")?;
+    versioning.finish()?;
+    Ok(status == "Enabled")
+}
+
+fn blocks_public_access(fields: &mut Fields) -> Result<bool, StackError> {
+    let Some(mut block) = fields.optional_fields("PublicAccessBlockConfiguration")? else {
+        return Ok(false);
+    };
+    let mut all = true;
+    for name in [
+        "BlockPublicAcls",
+        "BlockPublicPolicy",
+        "IgnorePublicAcls",
+        "RestrictPublicBuckets",
+    ] {
+        all &= block.flag(name)?;
+    }
+    block.finish()?;
+    Ok(all)
+}
+
+fn abort_incomplete_after_days(fields: &mut Fields) -> Result<Option<i32>, StackError> {
+    let Some(mut lifecycle) = fields.optional_fields("LifecycleConfiguration")? else {
+        return Ok(None);
+    };
+    let mut days = None;
+    for mut rule in lifecycle.list_of_fields("Rules")? {
+        rule.without_effect(&["Id"]);
+        rule.exactly("Status", "Enabled")?;
+        if let Some(mut abort) = rule.optional_fields("AbortIncompleteMultipartUpload")? {
+            days = Some(i32::from(abort.integer::<u16>("DaysAfterInitiation")?));
+            abort.finish()?;
+        }
+        rule.finish()?;
+    }
+    lifecycle.finish()?;
+    Ok(days)
+}

@@ -1,0 +1,248 @@
+//! Makes the resources with the AWS SDK, as CloudFormation would. Safe to repeat: what is there is kept.
+
+mod bucket;
+mod queue;
+mod secret;
+mod table;
+
+use std::collections::BTreeMap;
+
+use aws_config::SdkConfig;
+
+use crate::{
+    Stack,
+    text::{Part, Text},
+};
+
+type Source = Box<dyn std::error::Error + Send + Sync>;
+
+/// Why the resources could not be made.
+#[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages say it")]
+pub enum ProvisionError {
+    #[error("\"{prefix}\" is no stack name: expected 1 to 40 of a-z, 0-9 and -, a letter first")]
+    Prefix { prefix: String },
+    #[error("{action} of {resource} failed")]
+    Call {
+        action: &'static str,
+        resource: String,
+        source: Source,
+    },
+    #[error("{action} of {resource} answered without {field}")]
+    Answer {
+        action: &'static str,
+        resource: String,
+        field: &'static str,
+    },
+    #[error("{resource} is there with {found}, the template wants {wanted}: it was made from another template")]
+    Differs {
+        resource: String,
+        found: String,
+        wanted: String,
+    },
+    #[error("{place} needs {part}, which is known only where the whole template is deployed")]
+    NotProvisioned { place: String, part: String },
+}
+
+impl ProvisionError {
+    fn call<E>(action: &'static str, resource: &str) -> impl FnOnce(E) -> Self
+    where
+        E: std::error::Error + Send + Sync + 'static,
+    {
+        move |source| Self::Call {
+            action,
+            resource: resource.to_owned(),
+            source: Box::new(source),
+        }
+    }
+}
+
+/// The names of the resources that were made, and each function's environment.
+#[derive(Debug, Clone)]
+pub struct Provisioned {
+    tables: BTreeMap<String, String>,
+    buckets: BTreeMap<String, String>,
+    queue_urls: BTreeMap<String, String>,
+    environments: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+impl Provisioned {
+    /// The name of the table; the template has one.
+    pub fn table_name(&self) -> &str {
+        self.tables.values().next().map_or("", String::as_str)
+    }
+
+    /// The name of the bucket; the template has one.
+    pub fn bucket_name(&self) -> &str {
+        self.buckets.values().next().map_or("", String::as_str)
+    }
+
+    /// The address of the queue with this logical id.
+    pub fn queue_url(&self, logical_id: &str) -> Option<&str> {
+        self.queue_urls.get(logical_id).map(String::as_str)
+    }
+
+    /// Every queue's logical id and address.
+    pub fn queue_urls(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.queue_urls
+            .iter()
+            .map(|(logical_id, url)| (logical_id.as_str(), url.as_str()))
+    }
+
+    /// The environment variables of the function with this name.
+    pub fn environment_of(&self, function: &str) -> Option<&BTreeMap<String, String>> {
+        self.environments.get(function)
+    }
+}
+
+pub(crate) async fn provision(stack: &Stack, config: &SdkConfig, prefix: &str) -> Result<Provisioned, ProvisionError> {
+    check_prefix(prefix)?;
+    let mut known = Known::new(config, prefix);
+    let mut tables = BTreeMap::new();
+    let dynamodb = aws_sdk_dynamodb::Client::new(config);
+    for table in &stack.tables {
+        let name = format!("{prefix}-{}", table.logical_id);
+        table::make(&dynamodb, table, &name).await?;
+        known.set(&table.logical_id, "Ref", &name);
+        tables.insert(table.logical_id.clone(), name);
+    }
+    let mut buckets = BTreeMap::new();
+    let s3 = s3_client(config);
+    for bucket in &stack.buckets {
+        let name = format!("{prefix}-{}", bucket.logical_id.to_lowercase());
+        bucket::make(&s3, bucket, &name).await?;
+        known.set(&bucket.logical_id, "Ref", &name);
+        buckets.insert(bucket.logical_id.clone(), name);
+    }
+    let queue_urls = queue::make_all(&aws_sdk_sqs::Client::new(config), &stack.queues, prefix).await?;
+    for (logical_id, url) in &queue_urls {
+        known.set(logical_id, "Ref", url);
+    }
+    let secrets = aws_sdk_secretsmanager::Client::new(config);
+    for secret in &stack.secrets {
+        let name = known.render(&secret.name, &secret.logical_id)?;
+        let arn = secret::make(&secrets, secret, &name).await?;
+        known.set(&secret.logical_id, "Ref", &arn);
+    }
+    let environments = environments(stack, &known)?;
+    Ok(Provisioned {
+        tables,
+        buckets,
+        queue_urls,
+        environments,
+    })
+}
+
+/// Emulators on loopback have no name per bucket, so the bucket goes into the path.
+fn s3_client(config: &SdkConfig) -> aws_sdk_s3::Client {
+    let config = aws_sdk_s3::config::Builder::from(config).force_path_style(true).build();
+    aws_sdk_s3::Client::from_conf(config)
+}
+
+/// Bucket names are the strictest: what they allow, all others do.
+fn check_prefix(prefix: &str) -> Result<(), ProvisionError> {
+    let fits = (1..=40).contains(&prefix.len())
+        && prefix.starts_with(|c: char| c.is_ascii_lowercase())
+        && prefix
+            .chars()
+            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
+    if fits {
+        Ok(())
+    } else {
+        Err(ProvisionError::Prefix {
+            prefix: prefix.to_owned(),
+        })
+    }
+}
+
+fn environments(stack: &Stack, known: &Known) -> Result<BTreeMap<String, BTreeMap<String, String>>, ProvisionError> {
+    let mut environments = BTreeMap::new();
+    for function in &stack.functions {
+        let mut environment = BTreeMap::new();
+        for (name, text) in &function.environment {
+            let place = format!("variable {name} of {}", function.logical_id);
+            environment.insert(name.clone(), known.render(text, &place)?);
+        }
+        environments.insert(function.name.clone(), environment);
+    }
+    Ok(environments)
+}
+
+/// What is known of the resources so far.
+struct Known {
+    attributes: BTreeMap<(String, String), String>,
+    pseudo: BTreeMap<&'static str, String>,
+}
+
+impl Known {
+    fn new(config: &SdkConfig, prefix: &str) -> Self {
+        let region = config.region().map_or("us-east-1", |region| region.as_ref());
+        let pseudo = BTreeMap::from([
+            ("AWS::StackName", prefix.to_owned()),
+            ("AWS::Region", region.to_owned()),
+            ("AWS::Partition", "aws".to_owned()),
+            ("AWS::URLSuffix", "amazonaws.com".to_owned()),
+        ]);
+        Self {
+            attributes: BTreeMap::new(),
+            pseudo,
+        }
+    }
+
+    fn set(&mut self, resource: &str, attribute: &str, value: &str) {
+        self.attributes
+            .insert((resource.to_owned(), attribute.to_owned()), value.to_owned());
+    }
+
+    fn render(&self, text: &Text, place: &str) -> Result<String, ProvisionError> {
+        let mut rendered = String::new();
+        for part in text.parts() {
+            let piece = match part {
+                Part::Literal(literal) => Some(literal),
+                Part::Attribute { resource, attribute } => self.attributes.get(&(resource.clone(), attribute.clone())),
+                Part::Pseudo(name) => self.pseudo.get(name.as_str()),
+            };
+            let Some(piece) = piece else {
+                let part = Text::of(part.clone()).to_string();
+                return Err(ProvisionError::NotProvisioned {
+                    place: place.to_owned(),
+                    part,
+                });
+            };
+            rendered.push_str(piece);
+        }
+        Ok(rendered)
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prefixes_that_no_bucket_could_have_are_refused() {
+        for good in ["a", "ecf-local", "t3-1"] {
+            check_prefix(good).unwrap();
+        }
+        for bad in ["", "Ecf", "1a", "a_b", "-a", "a/b", &"a".repeat(41)] {
+            check_prefix(bad).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn a_variable_that_needs_an_unmade_resource_says_so() {
+        let config = SdkConfig::builder().build();
+        let text = Text::of(Part::Attribute {
+            resource: "Key".into(),
+            attribute: "Arn".into(),
+        });
+        let error = Known::new(&config, "a")
+            .render(&text, "variable KEY of Issuing")
+            .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "variable KEY of Issuing needs ${Key.Arn}, which is known only where the whole template is deployed"
+        );
+    }
+}

@@ -1,0 +1,209 @@
+//! The real template, read.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+use std::{collections::BTreeMap, path::Path, time::Duration};
+
+use ecf_stack::{Projection, Stack};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+fn stack() -> Stack {
+    Stack::read(Path::new(ROOT), BTreeMap::new()).unwrap()
+}
+
+fn parameters(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
+    pairs
+        .iter()
+        .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+        .collect()
+}
+
+#[test]
+fn the_program_carries_the_template_it_was_built_with() {
+    assert_eq!(Stack::embedded(BTreeMap::new()).unwrap(), stack());
+}
+
+#[test]
+fn every_function_is_a_crate_with_a_main() {
+    for function in stack().functions {
+        let folder = Path::new(ROOT).join("functions").join(&function.name);
+        assert!(folder.join("Cargo.toml").is_file(), "{} has no crate", function.name);
+        assert!(folder.join("src/main.rs").is_file(), "{} has no program", function.name);
+    }
+}
+
+#[test]
+fn each_route_stands_once_and_has_its_twin() {
+    let stack = stack();
+    let mut routes: Vec<String> = Vec::new();
+    for function in &stack.functions {
+        routes.extend(
+            function
+                .routes
+                .iter()
+                .map(|route| format!("{} {} {}", route.method, route.path, function.name)),
+        );
+    }
+    routes.sort();
+    assert_eq!(
+        routes,
+        [
+            "ANY /api/v1/client/webhooks webhooks",
+            "ANY /api/v1/client/webhooks/{proxy+} webhooks",
+            "ANY /api/v1/eCF issuing",
+            "ANY /api/v1/eCF/{proxy+} issuing",
+            "ANY /api/v1/ecf issuing",
+            "ANY /api/v1/ecf/{proxy+} issuing",
+            "ANY /api/v1/health status",
+            "ANY /api/v1/public/register signup",
+            "ANY /openapi/public-v1.json status",
+        ]
+    );
+}
+
+#[test]
+fn workers_read_their_queues_with_partial_answers() {
+    let stack = stack();
+    let worker = stack.function("submission-worker").unwrap();
+    let queues: Vec<_> = worker.queues.iter().map(|source| source.queue.as_str()).collect();
+    assert_eq!(queues, ["SubmissionCerteCF", "SubmissionEcf", "SubmissionTesteCF"]);
+    assert_eq!(stack.function("webhook-worker").unwrap().queues[0].queue, "Webhook");
+    for source in stack.functions.iter().flat_map(|function| &function.queues) {
+        assert!(source.partial_failures, "{} repeats whole batches", source.queue);
+        let queue = stack.queue(&source.queue).unwrap();
+        let redrive = queue.redrive.as_ref().unwrap();
+        assert!(redrive.max_receive_count > 1, "{}", queue.logical_id);
+        let dead = stack.queue(&redrive.dead_letter_queue).unwrap();
+        assert!(
+            dead.retention > queue.retention,
+            "dead letters of {} go before they are read",
+            queue.logical_id
+        );
+        assert_eq!(dead.redrive, None);
+    }
+}
+
+#[test]
+fn housekeeping_runs_every_minute() {
+    let stack = stack();
+    let schedules = &stack.function("housekeeping").unwrap().schedules;
+    assert_eq!(
+        schedules.iter().map(|schedule| schedule.rate).collect::<Vec<_>>(),
+        [Duration::from_secs(60)]
+    );
+}
+
+#[test]
+fn the_table_has_its_keys_and_indexes() {
+    let stack = stack();
+    let [table] = stack.tables.as_slice() else {
+        panic!("one table, found {}", stack.tables.len())
+    };
+    assert_eq!(
+        (table.key.partition.as_str(), table.key.sort.as_deref()),
+        ("pk", Some("sk"))
+    );
+    assert_eq!(table.ttl_attribute.as_deref(), Some("ttl"));
+    assert!(table.point_in_time_recovery && table.deletion_protection);
+    let indexes: Vec<_> = table
+        .indexes
+        .iter()
+        .map(|index| {
+            (
+                index.name.as_str(),
+                index.key.partition.as_str(),
+                index.key.sort.as_deref().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        indexes,
+        [
+            ("list", "lp", "ls"),
+            ("due", "dp", "ds"),
+            ("external", "xp", "xs"),
+            ("track", "tp", "ts")
+        ]
+    );
+    assert!(matches!(table.indexes[0].projection, Projection::Include(_)));
+    assert!(
+        table.indexes[1..]
+            .iter()
+            .all(|index| index.projection == Projection::KeysOnly)
+    );
+}
+
+#[test]
+fn the_bucket_keeps_versions_and_stays_private() {
+    let stack = stack();
+    let [bucket] = stack.buckets.as_slice() else {
+        panic!("one bucket, found {}", stack.buckets.len())
+    };
+    assert!(bucket.versioned && bucket.blocks_public_access);
+    assert_eq!(bucket.abort_incomplete_after_days, Some(7));
+}
+
+#[test]
+fn the_data_key_is_made_by_the_template() {
+    let stack = stack();
+    let [secret] = stack.secrets.as_slice() else {
+        panic!("one secret, found {}", stack.secrets.len())
+    };
+    assert_eq!(secret.name.to_string(), "ecf/${AWS::StackName}/data-key");
+    assert_eq!(secret.generate.length, 64);
+}
+
+#[test]
+fn the_gateway_answers_in_the_shape_of_every_error() {
+    let api = stack().api;
+    assert_eq!(api.stage, "api");
+    assert_eq!(api.binary_media_types, ["*/*"]);
+    for (name, response) in &api.gateway_responses {
+        let body = response.body.replace("$context.error.messageString", "\"words\"");
+        let body: serde_json::Value = serde_json::from_str(&body).unwrap();
+        assert!(body["detail"].is_string(), "{name}");
+    }
+    let unknown_path = &api.gateway_responses["MISSING_AUTHENTICATION_TOKEN"];
+    assert_eq!(unknown_path.status, Some(404));
+    assert_eq!(api.gateway_responses["THROTTLED"].headers["Retry-After"], "1");
+}
+
+#[test]
+fn optional_variables_are_there_only_with_a_value() {
+    let without = stack();
+    assert!(
+        !without
+            .function("signup")
+            .unwrap()
+            .environment
+            .contains_key("INVITATION_CODE")
+    );
+    let with = parameters(&[("InvitationCode", "open"), ("PortalUrl", "https://portal.example")]);
+    let with = Stack::read(Path::new(ROOT), with).unwrap();
+    let code = &with.function("signup").unwrap().environment["INVITATION_CODE"];
+    assert_eq!(code.as_literal(), Some("open"));
+    assert!(
+        with.function("webhook-worker")
+            .unwrap()
+            .environment
+            .contains_key("PORTAL_URL")
+    );
+}
+
+#[test]
+fn unknown_and_impossible_parameters_are_refused() {
+    let refused = |name, value| {
+        Stack::read(Path::new(ROOT), parameters(&[(name, value)]))
+            .unwrap_err()
+            .to_string()
+    };
+    assert_eq!(
+        refused("PortalUri", "x"),
+        "template.yaml: Parameters: there is no PortalUri"
+    );
+    assert_eq!(
+        refused("AllowLoopbackTargets", "yes"),
+        "template.yaml: Parameters.AllowLoopbackTargets: expected one of false, true, found yes"
+    );
+}
