@@ -1,0 +1,98 @@
+//! A received file: its bytes, and its tree as the authority sees it.
+//!
+//! The authority drops text that is only blanks before it verifies a signature. So does this reader; a document that
+//! was signed with its indentation therefore fails here as it does there.
+
+use sha2::{Digest, Sha256};
+
+use crate::xml::{Element, XmlError};
+
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// A well-formed document.
+#[derive(Debug, Clone)]
+pub(crate) struct Document {
+    /// SHA-256 of the bytes that came in, in hex.
+    pub(crate) sha256: String,
+    /// The text without blank-only nodes.
+    pub(crate) source: String,
+    /// The tree of that text.
+    pub(crate) root: Element,
+}
+
+/// Why a file is no document.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DocumentError {
+    #[error("the file starts with a byte order mark")]
+    ByteOrderMark,
+    #[error("the file is not an acceptable XML document")]
+    Xml(#[from] XmlError),
+}
+
+impl Document {
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self, DocumentError> {
+        if bytes.starts_with(BYTE_ORDER_MARK) {
+            return Err(DocumentError::ByteOrderMark);
+        }
+        let source = without_blank_text(std::str::from_utf8(bytes).map_err(|_| XmlError::Encoding)?);
+        let root = Element::parse(source.as_bytes())?;
+        Ok(Self {
+            sha256: hex::encode(Sha256::digest(bytes)),
+            source,
+            root,
+        })
+    }
+
+    /// The first six characters of the signature value.
+    pub(crate) fn security_code(&self) -> String {
+        let value = self.root.text_at(&["Signature", "SignatureValue"]).unwrap_or_default();
+        value
+            .chars()
+            .filter(|character| !character.is_whitespace())
+            .take(6)
+            .collect()
+    }
+}
+
+/// Drops blanks that are all there is between two tags.
+fn without_blank_text(source: &str) -> String {
+    let mut out = String::with_capacity(source.len());
+    let mut rest = source;
+    while let Some(start) = rest.find('<') {
+        // `rest` begins right after a tag, so what lies before the next one is a whole text node.
+        let (text, tag) = rest.split_at(start);
+        if !text.trim_matches([' ', '\t', '\r', '\n']).is_empty() {
+            out.push_str(text);
+        }
+        let end = tag.find('>').map_or(tag.len(), |end| end + 1);
+        out.push_str(&tag[..end]);
+        rest = &tag[end..];
+    }
+    out.push_str(rest.trim_end_matches([' ', '\t', '\r', '\n']));
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+    use super::*;
+
+    #[test]
+    fn only_text_that_is_nothing_but_blanks_is_dropped() {
+        assert_eq!(
+            without_blank_text("<a>\n  <b> x > </b>\n <c> </c></a>\n"),
+            "<a><b> x > </b><c></c></a>"
+        );
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_told_from_bad_xml() {
+        assert!(matches!(
+            Document::read(b"\xef\xbb\xbf<a/>"),
+            Err(DocumentError::ByteOrderMark)
+        ));
+        assert!(matches!(Document::read(b"hello"), Err(DocumentError::Xml(_))));
+        assert_eq!(Document::read(b"<a/>").unwrap().sha256.len(), 64);
+    }
+}

@@ -1,0 +1,138 @@
+//! The authority's environments and services, and which service exists where.
+
+/// One of the three environments, a path segment of every address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Environment {
+    Testecf,
+    Certecf,
+    Ecf,
+}
+
+impl Environment {
+    pub(crate) const ALL: [Self; 3] = [Self::Testecf, Self::Certecf, Self::Ecf];
+
+    /// The path segment, in lower case.
+    pub(crate) fn segment(self) -> &'static str {
+        match self {
+            Self::Testecf => "testecf",
+            Self::Certecf => "certecf",
+            Self::Ecf => "ecf",
+        }
+    }
+
+    /// The name that the status service uses.
+    pub(crate) fn status_name(self) -> &'static str {
+        match self {
+            Self::Testecf => "PreCertificacion",
+            Self::Certecf => "Certificacion",
+            Self::Ecf => "Produccion",
+        }
+    }
+
+    /// The number that the status service uses.
+    pub(crate) fn from_status_number(number: &str) -> Option<Self> {
+        match number {
+            "1" => Some(Self::Testecf),
+            "2" => Some(Self::Ecf),
+            "3" => Some(Self::Certecf),
+            _ => None,
+        }
+    }
+
+    /// Reads a path segment or a status name, in any letter case.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|one| text.eq_ignore_ascii_case(one.segment()) || text.eq_ignore_ascii_case(one.status_name()))
+    }
+}
+
+/// One service, named by its path segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Service {
+    Autenticacion,
+    Recepcion,
+    RecepcionFc,
+    ConsultaRfce,
+    ConsultaResultado,
+    ConsultaEstado,
+    ConsultaTrackIds,
+    AprobacionComercial,
+    AnulacionRangos,
+    ConsultaDirectorio,
+    ConsultaTimbre,
+    ConsultaTimbreFc,
+    EstatusServicios,
+}
+
+impl Service {
+    pub(crate) const ALL: [Self; 13] = [
+        Self::Autenticacion,
+        Self::Recepcion,
+        Self::RecepcionFc,
+        Self::ConsultaRfce,
+        Self::ConsultaResultado,
+        Self::ConsultaEstado,
+        Self::ConsultaTrackIds,
+        Self::AprobacionComercial,
+        Self::AnulacionRangos,
+        Self::ConsultaDirectorio,
+        Self::ConsultaTimbre,
+        Self::ConsultaTimbreFc,
+        Self::EstatusServicios,
+    ];
+
+    /// The path segment.
+    pub(crate) fn segment(self) -> &'static str {
+        match self {
+            Self::Autenticacion => "autenticacion",
+            Self::Recepcion => "recepcion",
+            Self::RecepcionFc => "recepcionfc",
+            Self::ConsultaRfce => "consultarfce",
+            Self::ConsultaResultado => "consultaresultado",
+            Self::ConsultaEstado => "consultaestado",
+            Self::ConsultaTrackIds => "consultatrackids",
+            Self::AprobacionComercial => "aprobacioncomercial",
+            Self::AnulacionRangos => "anulacionrangos",
+            Self::ConsultaDirectorio => "consultadirectorio",
+            Self::ConsultaTimbre => "consultatimbre",
+            Self::ConsultaTimbreFc => "consultatimbrefc",
+            Self::EstatusServicios => "estatusservicios",
+        }
+    }
+
+    /// Reads a path segment, in any letter case.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|one| text.eq_ignore_ascii_case(one.segment()))
+    }
+
+    /// The name in the status service's list; what is not listed there has none.
+    pub(crate) fn status_title(self) -> Option<&'static str> {
+        match self {
+            Self::Autenticacion => Some("Autenticación"),
+            Self::Recepcion => Some("Recepción"),
+            Self::RecepcionFc => Some("Recepción FC"),
+            Self::ConsultaResultado => Some("Consulta Resultado"),
+            Self::ConsultaEstado => Some("Consulta Estado"),
+            Self::ConsultaTrackIds => Some("Consulta TrackIds"),
+            Self::AprobacionComercial => Some("Aprobación Comercial"),
+            Self::AnulacionRangos => Some("Anulación Rangos"),
+            Self::ConsultaDirectorio => Some("Consulta Directorio"),
+            Self::ConsultaRfce | Self::ConsultaTimbre | Self::ConsultaTimbreFc | Self::EstatusServicios => None,
+        }
+    }
+
+    /// The availability matrix; the status service stands outside the environments.
+    pub(crate) fn is_offered_in(self, environment: Environment) -> bool {
+        match self {
+            Self::EstatusServicios => false,
+            Self::ConsultaRfce => environment == Environment::Ecf,
+            Self::ConsultaEstado | Self::ConsultaTrackIds | Self::AnulacionRangos | Self::ConsultaDirectorio => {
+                environment != Environment::Certecf
+            }
+            _ => true,
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! Why a request gets no regular answer.
+
+use axum::response::{IntoResponse, Response};
+use http::{StatusCode, header};
+
+use crate::state::StateError;
+
+/// A refusal in one of the authority's shapes, or a defect of the simulator.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// 401: no token, or one that does not count.
+    #[error("the token is missing, expired or of another environment")]
+    Unauthorized,
+    /// 400 with a bare string.
+    #[error("{0}")]
+    Refused(String),
+    /// 500.
+    #[error(transparent)]
+    State(#[from] StateError),
+    /// 500.
+    #[error("a judgement was cut short")]
+    Task(#[from] tokio::task::JoinError),
+}
+
+impl Failure {
+    pub(crate) fn refused(text: impl Into<String>) -> Self {
+        Self::Refused(text.into())
+    }
+}
+
+impl IntoResponse for Failure {
+    fn into_response(self) -> Response {
+        match self {
+            Self::Unauthorized => (StatusCode::UNAUTHORIZED, [(header::WWW_AUTHENTICATE, "Bearer")]).into_response(),
+            // Real refusals are JSON strings that call themselves plain text or JSON; clients must take both.
+            Self::Refused(text) => (
+                StatusCode::BAD_REQUEST,
+                [(header::CONTENT_TYPE, "application/json; charset=utf-8")],
+                serde_json::Value::String(text).to_string(),
+            )
+                .into_response(),
+            Self::State(_) | Self::Task(_) => {
+                tracing::error!(error = ?self, "the simulator failed");
+                StatusCode::INTERNAL_SERVER_ERROR.into_response()
+            }
+        }
+    }
+}

@@ -1,0 +1,331 @@
+//! Faults on order: how a service misbehaves towards the next requests that fit.
+//!
+//! [`intercept`] stands before every service. It also counts answers and closes the doors in a maintenance window.
+
+use std::time::Duration;
+
+use axum::{
+    body::{Body, to_bytes},
+    extract::{Request, State},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use http::{HeaderValue, StatusCode, header};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::{
+    App,
+    environment::{Environment, Service},
+    failure::Failure,
+    params::Params,
+    verdict::{Mensaje, Verdict},
+};
+
+/// More than any upload the services take.
+const MOST_BODY_BYTES: usize = 24 * 1024 * 1024;
+/// Longer than any caller waits.
+const NO_ANSWER: Duration = Duration::from_secs(300);
+const MAINTENANCE_PAGE: &str = "<!DOCTYPE html><html><head><title>Servicio en mantenimiento</title></head>\
+     <body><h1>Servicio no disponible temporalmente</h1></body></html>";
+const ERROR_PAGE: &str = "<!DOCTYPE html><html><head><title>Error</title></head>\
+     <body><h1>Server Error</h1><p>An error occurred while processing the request.</p></body></html>";
+
+/// An order of the control service.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FaultOrder {
+    /// A service's path segment, or `*`.
+    pub(crate) service: String,
+    /// Only in this environment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) ambiente: Option<String>,
+    /// Only for requests about this issuer.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) rnc: Option<String>,
+    /// Only for requests about this number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) encf: Option<String>,
+    pub(crate) fault: FaultKind,
+    /// How often; without it until cleared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) times: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) delay_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) status: Option<u16>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) body: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) retry_after: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) codigo: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) mensaje: Option<String>,
+    #[serde(default, rename = "secuenciaUtilizada", skip_serializing_if = "Option::is_none")]
+    pub(crate) secuencia_utilizada: Option<bool>,
+}
+
+/// What goes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum FaultKind {
+    /// The request is served after `delay_ms`.
+    Delay,
+    /// `status`, with `body` as JSON or text if given. Nothing is processed.
+    Status,
+    /// No answer for `delay_ms`, then 504. Nothing is processed.
+    Timeout,
+    /// The request is processed and the connection ends without an answer.
+    LoseAnswer,
+    /// An HTML page.
+    Html,
+    /// `body` as plain text.
+    Text,
+    /// A JSON string served as plain text.
+    JsonString,
+    /// `{"mensaje": …}`.
+    Mensaje,
+    /// `{"error": …}`.
+    Error,
+    /// `{"mensajes": [{valor, codigo}]}`.
+    Mensajes,
+    /// `{"mensajes": […]}` with bare strings.
+    MensajesText,
+    /// What ASP.NET makes of an invalid request.
+    ProblemDetails,
+    /// An empty HTML answer, the symptom of a bad signature.
+    Empty,
+    /// 200 with bytes that are neither JSON nor XML.
+    Garbage,
+    /// 503 with a page.
+    Maintenance,
+    /// The document is rejected with `codigo`, `mensaje`, `secuenciaUtilizada`.
+    Reject,
+    /// The document is conditionally accepted with `codigo`, `mensaje`.
+    Conditional,
+}
+
+/// What a request is about.
+#[derive(Debug)]
+pub(crate) struct Target<'a> {
+    pub(crate) service: Service,
+    pub(crate) environment: Option<Environment>,
+    pub(crate) rnc: Option<&'a str>,
+    pub(crate) encf: Option<&'a str>,
+}
+
+/// A verdict that was ordered; travels with the request to the service.
+#[derive(Debug, Clone)]
+pub(crate) struct Forced(pub(crate) Verdict);
+
+impl FaultOrder {
+    /// Whether the order is meant for that request.
+    pub(crate) fn is_for(&self, target: &Target<'_>) -> bool {
+        let fits = |wanted: &Option<String>, given: Option<&str>| {
+            wanted
+                .as_deref()
+                .is_none_or(|wanted| given.is_some_and(|given| wanted.eq_ignore_ascii_case(given)))
+        };
+        (self.service == "*" || Service::parse(&self.service) == Some(target.service))
+            && fits(&self.ambiente, target.environment.map(Environment::segment))
+            && fits(&self.rnc, target.rnc)
+            && fits(&self.encf, target.encf)
+    }
+
+    /// Why the order cannot be carried out, if so.
+    pub(crate) fn problem(&self) -> Option<String> {
+        let uploads = [Service::Recepcion, Service::RecepcionFc];
+        let service = Service::parse(&self.service);
+        if self.service != "*" && service.is_none() {
+            return Some(format!("unknown service {}", self.service));
+        }
+        if self
+            .ambiente
+            .as_deref()
+            .is_some_and(|one| Environment::parse(one).is_none())
+        {
+            return Some("ambiente must be testecf, certecf or ecf".to_owned());
+        }
+        if self.times == Some(0) {
+            return Some("times must be at least 1".to_owned());
+        }
+        if self.status.is_some_and(|status| !(200..=599).contains(&status)) {
+            return Some("status must be between 200 and 599".to_owned());
+        }
+        match self.fault {
+            FaultKind::Delay if self.delay_ms.is_none() => Some("delay needs delay_ms".to_owned()),
+            FaultKind::Status if self.status.is_none() => Some("status needs status".to_owned()),
+            FaultKind::Reject | FaultKind::Conditional if !service.is_some_and(|one| uploads.contains(&one)) => {
+                Some("only recepcion and recepcionfc reach verdicts".to_owned())
+            }
+            _ => None,
+        }
+    }
+
+    fn message(&self) -> &str {
+        self.mensaje
+            .as_deref()
+            .or(self.body.as_deref())
+            .unwrap_or("No se pudo procesar la solicitud.")
+    }
+
+    fn forced(&self, codigo: &str) -> Vec<Mensaje> {
+        vec![Mensaje::new(self.codigo.as_deref().unwrap_or(codigo), self.message())]
+    }
+
+    fn answer(&self, otherwise: u16, content_type: &'static str, body: impl Into<Body>) -> Response {
+        let status = StatusCode::from_u16(self.status.unwrap_or(otherwise)).unwrap_or(StatusCode::BAD_REQUEST);
+        let mut response = (status, [(header::CONTENT_TYPE, content_type)], body.into()).into_response();
+        if let Some(seconds) = self.retry_after {
+            response
+                .headers_mut()
+                .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+
+    fn json(&self, body: &serde_json::Value) -> Response {
+        self.answer(400, "application/json; charset=utf-8", body.to_string())
+    }
+
+    /// The answer of a fault that keeps the request from the service.
+    fn refusal(&self) -> Response {
+        let message = self.message();
+        let codigo = self.codigo.as_deref().unwrap_or("0");
+        match self.fault {
+            FaultKind::Html => self.answer(500, "text/html; charset=utf-8", ERROR_PAGE),
+            FaultKind::Text => self.answer(400, "text/plain; charset=utf-8", message.to_owned()),
+            FaultKind::JsonString => self.answer(400, "text/plain; charset=utf-8", json!(message).to_string()),
+            FaultKind::Mensaje => self.json(&json!({ "mensaje": message })),
+            FaultKind::Error => self.json(&json!({ "error": message })),
+            FaultKind::Mensajes => self.json(&json!({ "mensajes": [{ "valor": message, "codigo": codigo }] })),
+            FaultKind::MensajesText => self.json(&json!({ "mensajes": [message] })),
+            FaultKind::ProblemDetails => self.answer(
+                400,
+                "application/problem+json; charset=utf-8",
+                json!({
+                    "type": "https://tools.ietf.org/html/rfc7231#section-6.5.1",
+                    "title": "One or more validation errors occurred.",
+                    "status": self.status.unwrap_or(400),
+                    "errors": { "xml": [message] },
+                })
+                .to_string(),
+            ),
+            FaultKind::Empty => self.answer(400, "text/html", Body::empty()),
+            FaultKind::Garbage => self.answer(200, "application/json", &b"\x00\xff{]<not json nor xml"[..]),
+            FaultKind::Maintenance => self.answer(503, "text/html; charset=utf-8", MAINTENANCE_PAGE),
+            FaultKind::Timeout => self.answer(504, "text/plain", Body::empty()),
+            _ => {
+                let body = self.body.clone().unwrap_or_default();
+                let is_json = serde_json::from_str::<serde_json::Value>(&body).is_ok();
+                self.answer(400, if is_json { "application/json" } else { "text/plain" }, body)
+            }
+        }
+    }
+}
+
+/// Where a service stands, for [`intercept`].
+#[derive(Debug, Clone)]
+pub(crate) struct Post {
+    pub(crate) app: App,
+    pub(crate) service: Service,
+    pub(crate) environment: Option<Environment>,
+}
+
+/// Lets a request through to its service, unless a fault or a maintenance window has it.
+pub(crate) async fn intercept(State(post): State<Post>, request: Request, next: Next) -> Result<Response, Failure> {
+    let response = serve(&post, request, next).await?;
+    post.app
+        .state
+        .count_request(post.service.segment(), response.status().as_u16())?;
+    Ok(response)
+}
+
+async fn serve(post: &Post, request: Request, next: Next) -> Result<Response, Failure> {
+    let app = &post.app;
+    let closed = post
+        .environment
+        .is_some_and(|one| app.state.settings().in_maintenance(one, app.now()));
+    if closed {
+        let page = [(header::CONTENT_TYPE, "text/html; charset=utf-8")];
+        return Ok((StatusCode::SERVICE_UNAVAILABLE, page, MAINTENANCE_PAGE).into_response());
+    }
+    let (parts, body) = request.into_parts();
+    let Ok(body) = to_bytes(body, MOST_BODY_BYTES).await else {
+        return Ok(StatusCode::PAYLOAD_TOO_LARGE.into_response());
+    };
+    let (rnc, encf) = subject(post, &Params::of(&parts.uri), &body)?;
+    let target = Target {
+        service: post.service,
+        environment: post.environment,
+        rnc: rnc.as_deref(),
+        encf: encf.as_deref(),
+    };
+    let order = app.state.take_fault(&target)?;
+    let mut request = Request::from_parts(parts, Body::from(body));
+    let Some(order) = order else {
+        return Ok(next.run(request).await);
+    };
+    let delay = order.delay_ms.map(Duration::from_millis);
+    match order.fault {
+        FaultKind::Delay => {
+            tokio::time::sleep(delay.unwrap_or_default()).await;
+            Ok(next.run(request).await)
+        }
+        FaultKind::Timeout => {
+            tokio::time::sleep(delay.unwrap_or(NO_ANSWER)).await;
+            Ok(order.refusal())
+        }
+        FaultKind::LoseAnswer => {
+            next.run(request).await;
+            Ok(lost())
+        }
+        FaultKind::Reject => {
+            let burned = order.secuencia_utilizada.unwrap_or(true);
+            let verdict = if burned {
+                Verdict::rejected_burned
+            } else {
+                Verdict::rejected_free
+            };
+            request.extensions_mut().insert(Forced(verdict(order.forced("0"))));
+            Ok(next.run(request).await)
+        }
+        FaultKind::Conditional => {
+            request
+                .extensions_mut()
+                .insert(Forced(Verdict::accepted(order.forced("0"))));
+            Ok(next.run(request).await)
+        }
+        _ => Ok(order.refusal()),
+    }
+}
+
+/// An answer that breaks before its first byte: the server drops the connection when a body fails.
+fn lost() -> Response {
+    let broken = std::io::Error::other("the answer is lost on order");
+    let body = futures::stream::once(async { Err::<bytes::Bytes, _>(broken) });
+    Response::new(Body::from_stream(body))
+}
+
+/// Issuer and number that a request is about, from its address, its track id or its document.
+fn subject(post: &Post, params: &Params, body: &[u8]) -> Result<(Option<String>, Option<String>), Failure> {
+    if let (Some(environment), Some(track_id)) = (post.environment, params.get(&["trackid"])) {
+        let record = post.app.state.document_by_track_id(environment, track_id)?;
+        return Ok(record.map(|one| (one.facts.rnc_emisor, one.facts.encf)).unzip());
+    }
+    let owned = |names: &[&str]| params.get(names).map(str::to_owned);
+    let rnc = owned(&["rncemisor", "rnc_emisor", "rnc"]);
+    let rnc = rnc
+        .or_else(|| between(body, "<RNCEmisor>"))
+        .or_else(|| between(body, "<RncEmisor>"));
+    let encf = owned(&["encf", "ncfelectronico"]).or_else(|| between(body, "<eNCF>"));
+    Ok((rnc, encf))
+}
+
+/// The text that follows the first occurrence of a tag.
+fn between(body: &[u8], tag: &str) -> Option<String> {
+    let start = body.windows(tag.len()).position(|window| window == tag.as_bytes())? + tag.len();
+    let length = body[start..].iter().take(40).position(|byte| *byte == b'<')?;
+    String::from_utf8(body[start..start + length].to_vec()).ok()
+}

@@ -1,0 +1,235 @@
+//! The tax authority's services, simulated, all on one loopback port.
+//!
+//! A tester points a client at `{base}/{ambiente}/{servicio}/…` and gets what the authority would answer: seeds and
+//! tokens, track ids and verdicts, summaries, queries, approvals, annulments, status. Documents are judged for real
+//! (signature, structure, delegation, sequence, references, arithmetic) by code that shares nothing with the service
+//! it tests. What goes wrong on order, and what was received, is at `/_control/` (README.md).
+//!
+//! Start reading at [`Simulator::start`], then `services` (the addresses), `judge` (the verdicts), `fault`.
+
+mod answer;
+mod call;
+mod control;
+mod dates;
+mod document;
+mod encf;
+mod environment;
+mod facts;
+mod failure;
+mod fault;
+mod judge;
+mod params;
+mod reception;
+mod services;
+mod settings;
+mod signature;
+mod state;
+mod structure;
+mod token;
+mod upload;
+mod verdict;
+mod xml;
+
+use std::{
+    fmt,
+    net::Ipv4Addr,
+    path::PathBuf,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+
+use axum::Router;
+use jiff::{SignedDuration, Timestamp};
+use tokio::{net::TcpListener, sync::oneshot, task::JoinHandle};
+
+use crate::state::{State, StateError};
+
+/// How long a shutdown waits for open requests; a fault may hold one for minutes.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Where the simulator reads the time: tests move it, a running system asks the host.
+pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// What a simulator is started with.
+#[derive(Clone)]
+pub struct Options {
+    /// Loopback port; 0 takes a free one.
+    pub port: u16,
+    /// Folder of the SQLite file; `None` keeps everything in memory.
+    pub data: Option<PathBuf>,
+    /// How long after its reception a document stays "En Proceso".
+    pub verdict_delay: Duration,
+    /// The time.
+    pub clock: Clock,
+}
+
+impl Default for Options {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a program of its own has nobody else to ask for the time"
+    )]
+    fn default() -> Self {
+        Self {
+            port: 0,
+            data: None,
+            verdict_delay: Duration::from_millis(600),
+            clock: Arc::new(Timestamp::now),
+        }
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("port", &self.port)
+            .field("data", &self.data)
+            .field("verdict_delay", &self.verdict_delay)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why a simulator could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The port is taken or not allowed.
+    #[error("cannot listen on 127.0.0.1:{port}")]
+    Listen {
+        /// The port that was asked for.
+        port: u16,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The folder of the database cannot be made.
+    #[error("cannot make the folder {}", folder.display())]
+    Folder {
+        /// The folder that was asked for.
+        folder: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The database does not open or holds something unreadable.
+    #[error("cannot open the simulator's database")]
+    Database(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl From<StateError> for StartError {
+    fn from(error: StateError) -> Self {
+        Self::Database(Box::new(error))
+    }
+}
+
+/// What the services share.
+#[derive(Clone)]
+pub(crate) struct App(Arc<Shared>);
+
+pub(crate) struct Shared {
+    pub(crate) state: State,
+    /// Held while a document is judged and kept.
+    pub(crate) judging: Mutex<()>,
+    clock: Clock,
+    verdict_delay: Duration,
+}
+
+impl App {
+    fn open(options: &Options) -> Result<Self, StartError> {
+        if let Some(folder) = &options.data {
+            std::fs::create_dir_all(folder).map_err(|source| StartError::Folder {
+                folder: folder.clone(),
+                source,
+            })?;
+        }
+        Ok(Self(Arc::new(Shared {
+            state: State::open(options.data.as_deref())?,
+            judging: Mutex::new(()),
+            clock: Arc::clone(&options.clock),
+            verdict_delay: options.verdict_delay,
+        })))
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        (self.0.clock)()
+    }
+
+    /// The delay that was set last, else the one of the start.
+    pub(crate) fn verdict_delay(&self) -> SignedDuration {
+        let delay = self
+            .state
+            .settings()
+            .verdict_delay_ms
+            .map_or(self.0.verdict_delay, Duration::from_millis);
+        SignedDuration::try_from(delay).unwrap_or(SignedDuration::MAX)
+    }
+}
+
+impl std::ops::Deref for App {
+    type Target = Shared;
+
+    fn deref(&self) -> &Shared {
+        &self.0
+    }
+}
+
+impl fmt::Debug for App {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("App").finish_non_exhaustive()
+    }
+}
+
+/// A running simulator.
+#[derive(Debug)]
+pub struct Simulator {
+    base_url: String,
+    stop: oneshot::Sender<()>,
+    server: JoinHandle<std::io::Result<()>>,
+}
+
+impl Simulator {
+    /// Opens the state, listens on loopback and serves until [`Simulator::shutdown`].
+    ///
+    /// # Errors
+    /// When the port is taken or the database does not open.
+    pub async fn start(options: Options) -> Result<Self, StartError> {
+        let router = Self::router(&options)?;
+        let listen = |source| StartError::Listen {
+            port: options.port,
+            source,
+        };
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, options.port))
+            .await
+            .map_err(listen)?;
+        let address = listener.local_addr().map_err(listen)?;
+        let (stop, stopped) = oneshot::channel();
+        let server = axum::serve(listener, router).with_graceful_shutdown(async {
+            // A dropped sender means that the simulator itself was dropped: that stops it too.
+            let _ = stopped.await;
+        });
+        let server = tokio::spawn(server.into_future());
+        Ok(Self {
+            base_url: format!("http://{address}"),
+            stop,
+            server,
+        })
+    }
+
+    /// `http://127.0.0.1:{port}`, without a trailing slash.
+    pub fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// The services as a router, to be mounted in another server; `port` is not used.
+    ///
+    /// # Errors
+    /// When the database does not open.
+    pub fn router(options: &Options) -> Result<Router, StartError> {
+        Ok(services::router(&App::open(options)?))
+    }
+
+    /// Stops listening and lets open requests end, for a moment.
+    pub async fn shutdown(self) {
+        let Self { stop, mut server, .. } = self;
+        let _ = stop.send(());
+        if tokio::time::timeout(PATIENCE, &mut server).await.is_err() {
+            server.abort();
+        }
+    }
+}

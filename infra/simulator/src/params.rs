@@ -1,0 +1,23 @@
+//! Query parameters, found whatever their letter case, as the authority does.
+
+use axum::extract::Query;
+use http::Uri;
+
+/// The parameters of an address.
+#[derive(Debug)]
+pub(crate) struct Params(Vec<(String, String)>);
+
+impl Params {
+    pub(crate) fn of(uri: &Uri) -> Self {
+        Self(Query::try_from_uri(uri).map(|Query(pairs)| pairs).unwrap_or_default())
+    }
+
+    /// The value of the first parameter that has one of these names and is not empty.
+    pub(crate) fn get(&self, names: &[&str]) -> Option<&str> {
+        let named = |name: &str| names.iter().any(|one| one.eq_ignore_ascii_case(name));
+        self.0
+            .iter()
+            .find(|(name, value)| named(name) && !value.is_empty())
+            .map(|(_, value)| value.trim())
+    }
+}

@@ -1,0 +1,18 @@
+//! The services as a client meets them: every test signs its own documents and asks over HTTP.
+
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod approvals;
+mod authentication;
+mod control;
+mod documents;
+mod faults;
+mod queries;
+mod reception;
+mod restart;
+mod signer;
+mod status;
+mod summaries;
+mod support;
+mod vectors;
+mod verdicts;
