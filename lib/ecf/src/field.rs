@@ -6,6 +6,7 @@
 //! into blocks, `checker` judges presence, `writer` writes canonical XML, `schema` tells OpenAPI.
 
 mod checker;
+mod class;
 mod form;
 mod hints;
 mod reader;

@@ -46,7 +46,11 @@ impl Stamp<'_> {
         } else {
             (&hosts.ecf, "consultatimbre")
         };
-        let mut url = format!("{}/{}/{page}", host.trim_end_matches('/'), self.environment.path_segment());
+        let mut url = format!(
+            "{}/{}/{page}",
+            host.trim_end_matches('/'),
+            self.environment.path_segment()
+        );
         let mut query = Query {
             url: &mut url,
             separator: '?',

@@ -1,4 +1,29 @@
 //! What is wrong with a document: one entry per finding, with the path of the field.
+//!
+//! The codes of the structure, given once and kept for good:
+//!
+//! | code | what is wrong |
+//! |---|---|
+//! | `ESTRUCTURA-01` | a mandatory field is missing |
+//! | `ESTRUCTURA-02` | the field is not allowed in this type |
+//! | `ESTRUCTURA-03` | an element stands more often than allowed |
+//! | `ESTRUCTURA-04` | no field has this name |
+//! | `ESTRUCTURA-05` | an object is due |
+//! | `ESTRUCTURA-06` | a text or a number is due |
+//! | `ESTRUCTURA-10` to `-13` | a text is empty, too long, has forbidden characters, has the wrong form |
+//! | `ESTRUCTURA-14`, `-15` | a code is not in its catalogue, a type is none of the ten |
+//! | `ESTRUCTURA-20` to `-23` | a decimal is none, has too many decimals, too many digits, the wrong sign |
+//! | `ESTRUCTURA-24`, `-25` | a whole number is none, is out of range |
+//! | `ESTRUCTURA-30`, `-31` | a date, a date with time is none |
+//! | `ESTRUCTURA-32` to `-34` | an RNC, an e-NCF, the number of a modified receipt is none |
+//! | `ESTRUCTURA-40`, `-41` | TipoeCF, the number's type is not that of the receipt |
+//! | `ESTRUCTURA-42`, `-43` | the payload's number, its expiry is not the assigned one |
+//! | `AVISO-01` | the payload was wrapped in `ECF` |
+//! | `AVISO-02` | another name or shape was taken for the right one |
+//! | `AVISO-03` | line breaks were replaced |
+//! | `AVISO-04` | the check digit of an RNC does not fit |
+//! | `AVISO-05` | FechaHoraFirma was ignored |
+//! | `AVISO-06` | the anonymous buyer was filled in |
 
 use crate::document::Document;
 use crate::field::{Block, Field};

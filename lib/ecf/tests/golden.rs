@@ -19,10 +19,13 @@ fn signed_at() -> FechaHora {
     "27-11-2026 10:30:00".parse().unwrap()
 }
 
+fn payload(receipt_type: ReceiptType, case: &str) -> Node {
+    Node::parse(&fs::read(golden(&format!("{receipt_type}/{case}.json"))).unwrap()).unwrap()
+}
+
 /// The receipt of a golden payload, with the first number of its type.
 fn numbered(receipt_type: ReceiptType, case: &str) -> Numbered {
-    let payload = fs::read(golden(&format!("{receipt_type}/{case}.json"))).unwrap();
-    let payload = Node::parse(&payload).unwrap();
+    let payload = payload(receipt_type, case);
     let (draft, notices) = Draft::read(receipt_type, &payload, Amounts::Scaled)
         .unwrap_or_else(|violations| panic!("type {receipt_type} {case}: {violations:#?}"));
     assert!(
@@ -174,30 +177,130 @@ fn every_message_is_valid_under_the_official_schema() {
     }
 }
 
-/// Validates a document, with a place-holder for its signature. False when schemas or xmllint are not there.
+/// Each payload is the maximal one without one of its members, whatever the depth.
+fn without_each_member(node: &Node) -> Vec<Node> {
+    match node {
+        Node::Object(members) => (0..members.len())
+            .flat_map(|index| {
+                let mut shorter = members.clone();
+                let (key, member) = shorter.remove(index);
+                let inner = without_each_member(&member).into_iter().map(|member| {
+                    let mut changed = members.clone();
+                    changed[index] = (key.clone(), member);
+                    Node::Object(changed)
+                });
+                inner.chain([Node::Object(shorter)]).collect::<Vec<_>>()
+            })
+            .collect(),
+        // All elements of a list have the same fields: the first one stands for them.
+        Node::Array(elements) => elements
+            .first()
+            .map(without_each_member)
+            .unwrap_or_default()
+            .into_iter()
+            .map(|first| {
+                let mut changed = elements.clone();
+                changed[0] = first;
+                Node::Array(changed)
+            })
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn what_passes_the_check_is_valid_under_the_official_schema_whatever_is_left_out() {
+    for receipt_type in ReceiptType::ALL {
+        let variants = without_each_member(&payload(receipt_type, "maximal"));
+        let (all, mut refused) = (variants.len(), 0);
+        let mut passed = Vec::new();
+        for (index, variant) in variants.into_iter().enumerate() {
+            let ecf = Draft::read(receipt_type, &variant, Amounts::Scaled).and_then(|(draft, _)| draft.check());
+            let Ok(ecf) = ecf else {
+                refused += 1;
+                continue;
+            };
+            let expiry = Some("31-12-2028".parse().unwrap());
+            let numbered = ecf.numbered(Encf::new(receipt_type, 1).unwrap(), expiry).unwrap();
+            let xml = String::from_utf8(numbered.to_xml(signed_at())).unwrap();
+            passed.push((format!("{receipt_type}-without-{index}"), xml));
+        }
+        assert!(
+            refused > 5 && passed.len() > all / 2,
+            "type {receipt_type}: {refused} of {all} refused"
+        );
+        if !validate_all(&format!("e-CF-{receipt_type}"), &passed) {
+            return;
+        }
+    }
+}
+
 fn validate(schema: &str, case: &str, xml: &str) -> bool {
+    validate_all(schema, &[(case.to_owned(), xml.to_owned())])
+}
+
+/// Validates documents, with a place-holder for the signature. False when schemas or xmllint are not there.
+fn validate_all(schema: &str, documents: &[(String, String)]) -> bool {
     let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../../shared/reference/xsd/{schema}.xsd"));
     if !schema.exists() {
         eprintln!("skipped: validation under the official schemas (../shared is not there)");
         return false;
     }
-    let (body, close) = xml.split_at(xml.rfind("</").unwrap());
-    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{case}.xml"));
-    fs::write(&file, format!("{body}<Signature/>{close}")).unwrap();
-    let Ok(output) = Command::new("xmllint")
-        .arg("--noout")
-        .arg("--schema")
-        .arg(&schema)
-        .arg(&file)
-        .output()
-    else {
+    let mut xmllint = Command::new("xmllint");
+    xmllint.arg("--noout").arg("--schema").arg(&schema);
+    for (case, xml) in documents {
+        let (body, close) = xml.split_at(xml.rfind("</").unwrap());
+        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{case}.xml"));
+        fs::write(&file, format!("{body}<Signature/>{close}")).unwrap();
+        xmllint.arg(file);
+    }
+    let Ok(output) = xmllint.output() else {
         eprintln!("skipped: validation under the official schemas (xmllint is not there)");
         return false;
     };
-    assert!(
-        output.status.success(),
-        "{case}: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
+    let told = String::from_utf8_lossy(&output.stderr);
+    let faults: Vec<&str> = told
+        .lines()
+        .filter(|line| !line.ends_with(" validates"))
+        .take(10)
+        .collect();
+    assert!(output.status.success(), "{faults:#?}");
     true
+}
+
+/// The signed documents of the reference: what we read and write again is what was signed, without the signature.
+#[test]
+fn signed_documents_of_the_reference_are_written_again_as_they_were() {
+    let vectors = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference/vectors");
+    if !vectors.exists() {
+        eprintln!("skipped: signed documents of the reference (../shared is not there)");
+        return;
+    }
+    for name in [
+        "ecf-31-signed",
+        "ecf-32-lt250k-signed",
+        "rfce-signed",
+        "acecf-signed",
+        "seed-signed",
+    ] {
+        let xml = fs::read_to_string(vectors.join(format!("{name}.xml"))).unwrap();
+        let written = match name {
+            "rfce-signed" => Rfce::from_xml(xml.as_bytes()).unwrap().to_xml(),
+            "acecf-signed" => Acecf::from_xml(xml.as_bytes()).unwrap().to_xml(),
+            "seed-signed" => Semilla::from_xml(xml.as_bytes()).unwrap().to_xml(),
+            _ => {
+                let received = Document::from_xml(xml.as_bytes()).unwrap();
+                assert_eq!(received.violations, [], "{name}");
+                received.document.to_xml()
+            }
+        };
+        let written = String::from_utf8(written).unwrap();
+        // Behind the root's start tag, which may declare namespaces, up to the signature.
+        let content = &xml[xml.find(">").unwrap() + 1..xml.find("<Signature").unwrap()];
+        let content = content.find("><").map_or(content, |end| &content[end + 1..]);
+        assert!(
+            written.contains(content.trim()),
+            "{name}\n   gave {written}\nexpected {content}"
+        );
+    }
 }

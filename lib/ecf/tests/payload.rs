@@ -102,7 +102,8 @@ fn tolerated_shapes_give_the_same_document_and_a_notice() {
         payload
     };
     let expected = xml(&plain);
-    let changes: [(&str, fn(&mut Value)); 5] = [
+    type Change = fn(&mut Value);
+    let changes: [(&str, Change); 5] = [
         ("AVISO-02", |payload| {
             payload["Encabezado"]["Emisor"]["TablaTelefonoEmisor"] =
                 json!({"Telefono": [{"Telefono": "809-555-0101"}]});

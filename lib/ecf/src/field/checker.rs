@@ -1,5 +1,7 @@
 //! Whether what must be there is there, and nothing that must not.
 
+use std::collections::HashSet;
+
 use super::{Block, Content, Field, Member, Presence};
 use crate::ReceiptType;
 use crate::violation::Violation;
@@ -48,12 +50,17 @@ impl Checker {
         stage: Stage,
         faults: &mut Vec<Violation>,
     ) {
-        let related = |left: &[String], right: &[String]| left.iter().zip(right).all(|(one, other)| one == other);
         let mut found = Self::check(document, receipt_type, stage);
-        found.retain(|violation| {
-            !faults
-                .iter()
-                .any(|fault| fault.code != UNKNOWN && related(&fault.path, &violation.path))
+        let told: Vec<&[String]> = faults
+            .iter()
+            .filter(|fault| fault.code != UNKNOWN)
+            .map(|fault| fault.path.as_slice())
+            .collect();
+        let above: HashSet<&[String]> = told.iter().flat_map(|path| prefixes(path)).collect();
+        let exact: HashSet<&[String]> = told.iter().copied().collect();
+        found.retain(|missing| {
+            let missing = missing.path.as_slice();
+            !above.contains(missing) && !prefixes(missing).any(|prefix| exact.contains(prefix))
         });
         faults.append(&mut found);
     }
@@ -128,4 +135,9 @@ impl Checker {
         path.push(field.name.to_owned());
         path
     }
+}
+
+/// The path and all paths above it, up to the root's.
+fn prefixes(path: &[String]) -> impl Iterator<Item = &[String]> {
+    (0..=path.len()).map(|length| &path[..length])
 }

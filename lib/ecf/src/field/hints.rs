@@ -50,8 +50,13 @@ pub(super) fn for_unknown(key: &str, parent: Option<&str>, fields: &[Field]) -> 
             expected: Some(home),
         };
     }
+    none(key, parent)
+}
+
+/// That the name is unknown, and no more.
+pub(super) fn none(key: &str, parent: Option<&str>) -> Hint {
     Hint {
-        message: format!("{key} is no field of {place}"),
+        message: format!("{key} is no field of {}", parent.unwrap_or("the payload")),
         expected: None,
     }
 }

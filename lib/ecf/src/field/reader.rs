@@ -43,6 +43,9 @@ pub(crate) struct Reader {
     pub(crate) notices: Vec<Violation>,
 }
 
+/// Searching the nearest name costs: a payload with more faults than this has none of its names right.
+const MOST_HINTS: usize = 100;
+
 /// The most rows a block has.
 const MOST_FIELDS: usize = 64;
 
@@ -202,7 +205,11 @@ impl Reader {
                 Step::Name(name) => Some(*name),
                 Step::Index(_) => None,
             });
-            let hint = hints::for_unknown(key, parent, B::FIELDS);
+            let hint = if self.violations.len() < MOST_HINTS {
+                hints::for_unknown(key, parent, B::FIELDS)
+            } else {
+                hints::none(key, parent)
+            };
             let mut violation = Violation::rejected(self.path(), "ESTRUCTURA-04", "extra_forbidden", hint.message);
             violation.path.push(key.to_string());
             violation.given = Some(key.to_string());

@@ -1,0 +1,106 @@
+//! The characters a class of text may hold, coded by hand: the official patterns were written for another engine.
+
+use super::Class;
+use crate::ReceiptType;
+
+impl Class {
+    /// What was expected when the text does not fit; none when it does.
+    pub(super) fn complaint(self, text: &str, receipt_type: ReceiptType) -> Option<&'static str> {
+        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let (fits, expected) = match self {
+            Self::Free => (true, ""),
+            Self::Digits => (digits(text), "digits only"),
+            Self::DigitsButIn45 => (receipt_type == ReceiptType::E45 || digits(text), "digits only"),
+            Self::Words => (text.chars().all(is_word_or_blank), "letters, digits and blanks only"),
+            Self::Letters => (is_letters(text), "letters, commas and blanks only"),
+            Self::Place => (
+                is_place(text),
+                "at least three characters, no digit, a letter at the end",
+            ),
+            Self::Destination if receipt_type == ReceiptType::E47 => {
+                (is_letters(text), "letters, commas and blanks only")
+            }
+            Self::Destination => (
+                is_place(text),
+                "at least three characters, no digit, a letter at the end",
+            ),
+            Self::Telephone => (is_telephone(text), "a telephone number written 809-555-0100"),
+            Self::Email => (is_email(text), "an e-mail address"),
+            Self::Exactly(count) => (text.chars().count() == count, "a text of the exact length"),
+        };
+        (!fits).then_some(expected)
+    }
+}
+
+/// The letters that the official patterns list.
+fn is_listed_letter(character: char) -> bool {
+    character.is_ascii_alphabetic() || "ñÑáéíóúÁÉÍÓÚ".contains(character)
+}
+
+fn is_word_or_blank(character: char) -> bool {
+    // Accents may come as characters of their own.
+    character.is_alphanumeric() || matches!(character, ' ' | '\u{300}'..='\u{36F}')
+}
+
+fn is_letters(text: &str) -> bool {
+    text.chars()
+        .all(|character| is_listed_letter(character) || matches!(character, ',' | ' '))
+}
+
+fn is_place(text: &str) -> bool {
+    text.chars().count() >= 3
+        && !text.chars().any(char::is_numeric)
+        && text.chars().next_back().is_some_and(is_listed_letter)
+}
+
+fn is_telephone(text: &str) -> bool {
+    text.len() == 12
+        && text.bytes().enumerate().all(|(index, byte)| match index {
+            3 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+}
+
+/// The official pattern, with `_` as a letter: the authority's own engine takes it, only strict XSD engines do not.
+fn is_email(text: &str) -> bool {
+    let word = |part: &str| {
+        !part.is_empty()
+            && part
+                .chars()
+                .all(|character| character == '_' || (is_word_or_blank(character) && character != ' '))
+    };
+    let Some((name, host)) = text.split_once('@') else {
+        return false;
+    };
+    name.split(['-', '+', '.']).all(word) && host.split(['-', '.']).all(word) && host.contains('.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn e_mail_addresses_follow_the_official_pattern_and_may_hold_underscores() {
+        for good in [
+            "a@b.do",
+            "EMISOR01+PRUEBA@PRUEBA.EXAMPLE",
+            "ana.perez-ruiz@mail.empresa-1.com.do",
+            "a_b@c.do",
+        ] {
+            assert!(is_email(good), "{good}");
+        }
+        for bad in [
+            "", "a", "a@b", "@b.do", "a@", "a b@c.do", "a@b..do", "a@b@c.do", ".a@b.do",
+        ] {
+            assert!(!is_email(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn places_and_letters_follow_the_official_patterns() {
+        assert!(is_place("España") && is_place("CIF") && is_place("U.S.A"));
+        assert!(!is_place("US") && !is_place("Zona 3") && !is_place("U.S.A."));
+        assert!(is_letters("Pérez, Ana") && !is_letters("A-1"));
+        assert!(is_telephone("809-555-0100") && !is_telephone("8095550100") && !is_telephone("809-555-010A"));
+    }
+}
