@@ -1,0 +1,92 @@
+//! Who calls.
+//!
+//! A [`Caller`] is made from the header `X-API-Key` alone. A missing header is 422, as the contract says; a key that is
+//! wrong, expired or revoked is 401 with the same words, so nobody learns which keys ever existed.
+
+use axum::extract::{FromRef, FromRequestParts};
+use ecf::{Environment, Rnc};
+use ecf_store::{ApiKeyId, CompanyId, Scope};
+use http::request::Parts;
+
+use crate::{ApiError, FieldError};
+
+mod keys;
+mod secret;
+
+pub use keys::Keys;
+pub use secret::ApiKeySecret;
+
+const HEADER: &str = "X-API-Key";
+
+/// A company that showed a good key, in the environment that the key opens.
+#[derive(Debug, Clone)]
+pub struct Caller {
+    /// Whose data this request may touch; every store method takes it.
+    pub scope: Scope,
+    pub rnc: Rnc,
+    pub key_id: ApiKeyId,
+}
+
+impl Caller {
+    pub fn company(&self) -> &CompanyId {
+        &self.scope.company
+    }
+
+    pub fn environment(&self) -> Environment {
+        self.scope.environment
+    }
+
+    /// A body may repeat the key's environment, never name another one.
+    pub fn check_environment(&self, given: Option<Environment>) -> Result<Environment, ApiError> {
+        let own = self.environment();
+        match given {
+            Some(other) if other != own => {
+                let msg = format!("Input should be '{own}', the environment of the API key");
+                let error = FieldError::new(["body", "environment"], "enum", msg)
+                    .with_input(&ecf::Node::Text(other.as_str().into()))
+                    .with_ctx("expected", own.as_str());
+                Err(ApiError::validation(vec![error]))
+            }
+            _ => Ok(own),
+        }
+    }
+}
+
+impl<S> FromRequestParts<S> for Caller
+where
+    Keys: FromRef<S>,
+    S: Send + Sync,
+{
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let Some(header) = parts.headers.get(HEADER) else {
+            return Err(ApiError::validation(vec![FieldError::missing(["header", HEADER])]));
+        };
+        let keys = Keys::from_ref(state);
+        let key = match header.to_str().ok().and_then(ApiKeySecret::hash_of) {
+            Some(hash) => keys.valid(hash).await?,
+            None => None,
+        };
+        let Some(key) = key else {
+            return Err(ApiError::unauthorized(
+                "invalid_api_key",
+                "the API key is unknown, expired or revoked",
+            ));
+        };
+        let span = tracing::Span::current();
+        span.record("company.rnc", tracing::field::display(&key.rnc));
+        span.record("environment", key.environment.as_str());
+        Ok(Self {
+            scope: Scope {
+                company: key.company,
+                environment: key.environment,
+            },
+            rnc: key.rnc,
+            key_id: key.id,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,91 @@
+//! Looks keys up, remembering good ones for at most a minute, so that a revocation works within it.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use ecf_runtime::Clock;
+use ecf_store::{ApiKey, StoreError, Table};
+use jiff::{SignedDuration, Timestamp};
+
+/// How long an answer of the table is believed.
+const KEPT: SignedDuration = SignedDuration::from_secs(60);
+/// How many keys are remembered; an instance serves few companies within a minute.
+const CAPACITY: usize = 1_000;
+
+/// The API keys, shared by a function's requests.
+#[derive(Debug, Clone)]
+pub struct Keys {
+    table: Table,
+    clock: Clock,
+    cache: Arc<Mutex<KeyCache>>,
+}
+
+impl Keys {
+    /// Keys of this table.
+    pub fn new(table: Table, clock: Clock) -> Self {
+        Self {
+            table,
+            clock,
+            cache: Arc::default(),
+        }
+    }
+
+    /// The key with this hash, if it opens anything now.
+    pub(super) async fn valid(&self, hash: [u8; 32]) -> Result<Option<ApiKey>, StoreError> {
+        let now = self.clock.now();
+        let cached = self
+            .cache
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .find(&hash, now);
+        let key = match cached {
+            Some(key) => Some(key),
+            None => {
+                let found = self.table.api_key_by_hash(&hash).await?;
+                if let Some(key) = &found {
+                    // Unknown keys are not remembered: a new key works at once, and guesses take no memory.
+                    let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+                    cache.keep(hash, key.clone(), now);
+                }
+                found
+            }
+        };
+        Ok(key.filter(|key| opens(key, now)))
+    }
+}
+
+fn opens(key: &ApiKey, now: Timestamp) -> bool {
+    key.revoked_at.is_none() && key.expires_at.is_none_or(|end| now < end)
+}
+
+#[derive(Debug, Default)]
+struct KeyCache {
+    keys: HashMap<[u8; 32], (ApiKey, Timestamp)>,
+}
+
+impl KeyCache {
+    fn find(&self, hash: &[u8; 32], now: Timestamp) -> Option<ApiKey> {
+        let (key, since) = self.keys.get(hash)?;
+        fresh(*since, now).then(|| key.clone())
+    }
+
+    fn keep(&mut self, hash: [u8; 32], key: ApiKey, now: Timestamp) {
+        if self.keys.len() >= CAPACITY {
+            self.keys.retain(|_, (_, since)| fresh(*since, now));
+        }
+        if self.keys.len() >= CAPACITY {
+            // A thousand keys within a minute: starting over costs one read each.
+            self.keys.clear();
+        }
+        self.keys.insert(hash, (key, now));
+    }
+}
+
+fn fresh(since: Timestamp, now: Timestamp) -> bool {
+    now.duration_since(since) < KEPT
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,237 @@
+//! The one type that knows status codes.
+//!
+//! An [`ApiError`] holds what the caller may read and, apart, the cause that only the log may see. The body is always
+//! `{"detail": …}`: an array of [`FieldError`] for 422, `{code, message, request_id}` for the rest. The request id is
+//! filled in, and the cause logged, by the outermost layer (`layers::edge`), so each failure is logged once.
+
+use std::{borrow::Cow, error::Error as StdError, sync::Arc, time::Duration};
+
+use axum::response::{IntoResponse, Response};
+use ecf_store::StoreError;
+use http::{HeaderValue, StatusCode, header};
+
+mod body;
+mod field;
+
+pub use body::{CodedDetail, CodedError, ValidationError};
+pub use field::FieldError;
+
+type Cause = Box<dyn StdError + Send + Sync>;
+
+/// How long a caller waits when we cannot tell better.
+const DEFAULT_RETRY: Duration = Duration::from_secs(1);
+
+const INTERNAL: &str = "something went wrong on our side; tell us the request id if it persists";
+const UNAVAILABLE: &str = "the service cannot take this request now; send it again later";
+
+/// A request that fails: its status, what the caller reads, and the cause for the log.
+#[derive(Debug)]
+pub struct ApiError {
+    status: StatusCode,
+    detail: Detail,
+    retry_after: Option<Duration>,
+    cause: Option<Cause>,
+}
+
+#[derive(Debug, Clone)]
+enum Detail {
+    Fields(Vec<FieldError>),
+    Coded {
+        code: Cow<'static, str>,
+        message: Cow<'static, str>,
+    },
+}
+
+impl ApiError {
+    /// 422: every bad field.
+    pub fn validation(fields: Vec<FieldError>) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, Detail::Fields(fields))
+    }
+
+    /// 422: what is wrong with the document in the member `payload`.
+    pub fn violations<'v>(violations: impl IntoIterator<Item = &'v ecf::Violation>) -> Self {
+        let fields = violations
+            .into_iter()
+            .map(|violation| FieldError::of_violation(&["body", "payload"], violation));
+        Self::validation(fields.collect())
+    }
+
+    /// 400: bytes that are no request at all.
+    pub fn bad_request(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::coded(StatusCode::BAD_REQUEST, code, message)
+    }
+
+    /// 401: a key that does not open anything.
+    pub fn unauthorized(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::coded(StatusCode::UNAUTHORIZED, code, message)
+    }
+
+    /// 404: unknown, or somebody else's; the two look alike.
+    pub fn not_found() -> Self {
+        Self::coded(StatusCode::NOT_FOUND, "not_found", "there is nothing at this address")
+    }
+
+    /// 405: a known address, asked in another way.
+    pub fn method_not_allowed() -> Self {
+        Self::coded(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "method_not_allowed",
+            "this address does not take this method; the header Allow lists those it takes",
+        )
+    }
+
+    /// 409: right in itself, but at odds with what is kept.
+    pub fn conflict(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::coded(StatusCode::CONFLICT, code, message)
+    }
+
+    /// 413: a body beyond the limit.
+    pub fn payload_too_large(limit_bytes: usize) -> Self {
+        Self::coded(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "payload_too_large",
+            format!("the body is larger than {limit_bytes} bytes"),
+        )
+    }
+
+    /// 415: a body of another type than the address takes.
+    pub fn unsupported_media_type(expected: &str) -> Self {
+        Self::coded(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "unsupported_media_type",
+            format!("the body must have the content type {expected}"),
+        )
+    }
+
+    /// 429: too many requests for now.
+    pub fn too_many_requests(retry_after: Duration) -> Self {
+        let message = "too many requests; send this one again later";
+        Self::coded(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", message).retry_after(retry_after)
+    }
+
+    /// 503: not now. Nothing was kept, or what was kept is found again by the same request.
+    pub fn unavailable(retry_after: Duration) -> Self {
+        Self::coded(StatusCode::SERVICE_UNAVAILABLE, "unavailable", UNAVAILABLE).retry_after(retry_after)
+    }
+
+    /// 500: our own fault. The caller reads one neutral sentence, the log the cause.
+    pub fn internal(cause: impl Into<Cause>) -> Self {
+        Self::coded(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", INTERNAL).caused_by(cause)
+    }
+
+    /// Adds the cause that the log shall show.
+    #[must_use]
+    pub fn caused_by(mut self, cause: impl Into<Cause>) -> Self {
+        self.cause = Some(cause.into());
+        self
+    }
+
+    /// The status it answers with.
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// Any other status that a layer or a library came to, with its standard words.
+    pub(crate) fn of_status(status: StatusCode) -> Self {
+        match status {
+            StatusCode::NOT_FOUND => Self::not_found(),
+            StatusCode::METHOD_NOT_ALLOWED => Self::method_not_allowed(),
+            status if status.is_server_error() => Self::coded(status, "internal_error", INTERNAL),
+            status => Self::coded(
+                status,
+                "bad_request",
+                status.canonical_reason().unwrap_or("the request is not understood"),
+            ),
+        }
+    }
+
+    fn coded(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        let detail = Detail::Coded {
+            code: code.into(),
+            message: message.into(),
+        };
+        Self::new(status, detail)
+    }
+
+    fn new(status: StatusCode, detail: Detail) -> Self {
+        Self {
+            status,
+            detail,
+            retry_after: None,
+            cause: None,
+        }
+    }
+
+    fn retry_after(mut self, after: Duration) -> Self {
+        self.retry_after = Some(after);
+        self
+    }
+
+    /// The whole answer, naming the request when its id is known.
+    fn render(&self, request_id: Option<&str>) -> Response {
+        let body = match &self.detail {
+            Detail::Fields(fields) => axum::Json(ValidationError { detail: fields.clone() }).into_response(),
+            Detail::Coded { code, message } => axum::Json(CodedError {
+                detail: CodedDetail {
+                    code: code.to_string(),
+                    message: message.to_string(),
+                    request_id: request_id.map(str::to_owned),
+                },
+            })
+            .into_response(),
+        };
+        let mut response = (self.status, body).into_response();
+        if let Some(after) = self.retry_after {
+            // Whole seconds, and never 0: that would invite a storm.
+            let seconds = (after.as_secs() + u64::from(after.subsec_nanos() > 0)).max(1);
+            response
+                .headers_mut()
+                .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        response
+    }
+}
+
+impl IntoResponse for ApiError {
+    fn into_response(self) -> Response {
+        let mut response = self.render(None);
+        response.extensions_mut().insert(Refusal(Arc::new(self)));
+        response
+    }
+}
+
+/// The error behind a response, for the outermost layer.
+#[derive(Clone)]
+pub(crate) struct Refusal(Arc<ApiError>);
+
+impl Refusal {
+    /// The cause with all its sources, for the log.
+    pub(crate) fn cause(&self) -> Option<String> {
+        let cause: &(dyn StdError + 'static) = self.0.cause.as_deref()?;
+        Some(ecf_runtime::telemetry::chain(cause).to_string())
+    }
+
+    /// The answer again, now naming the request.
+    pub(crate) fn naming(&self, request_id: &str) -> Response {
+        self.0.render(Some(request_id))
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        if error.is_retryable() {
+            Self::unavailable(DEFAULT_RETRY).caused_by(error)
+        } else {
+            Self::internal(error)
+        }
+    }
+}
+
+impl From<Vec<FieldError>> for ApiError {
+    fn from(fields: Vec<FieldError>) -> Self {
+        Self::validation(fields)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,32 @@
+//! The two shapes of an error body.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::FieldError;
+
+/// The body of a 422.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ValidationError {
+    /// Every bad field, in the order in which the fields are declared.
+    pub detail: Vec<FieldError>,
+}
+
+/// The body of every other error.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct CodedError {
+    pub detail: CodedDetail,
+}
+
+/// What went wrong, for a program and for a person.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct CodedDetail {
+    /// Stays the same for the same error.
+    #[schema(example = "not_found")]
+    pub code: String,
+    /// A sentence for people; may be worded better one day.
+    pub message: String,
+    /// Names this request in our log.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub request_id: Option<String>,
+}

@@ -1,0 +1,117 @@
+//! One field between being asked for and being used.
+
+use std::borrow::Cow;
+
+use ecf::Node;
+use serde_json::{Map, Value};
+
+use crate::FieldError;
+
+/// A field whose limits may still be named.
+#[must_use = "a field counts only once `required`, `optional` or `or` ended it"]
+pub struct Field<'f, T> {
+    pub(super) errors: &'f mut Vec<FieldError>,
+    pub(super) root: &'static str,
+    pub(super) name: &'static str,
+    /// What was given, for showing it back.
+    pub(super) input: Node,
+    pub(super) secret: bool,
+    pub(super) value: Result<Option<T>, Vec<Fault>>,
+}
+
+/// What is wrong with a field or one of its elements.
+pub(super) struct Fault {
+    element: Option<usize>,
+    kind: &'static str,
+    msg: Cow<'static, str>,
+    ctx: Map<String, Value>,
+}
+
+impl Fault {
+    pub(super) fn new(kind: &'static str, msg: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            element: None,
+            kind,
+            msg: msg.into(),
+            ctx: Map::new(),
+        }
+    }
+
+    pub(super) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.ctx.insert(name.to_owned(), value.into());
+        self
+    }
+
+    pub(super) fn at(mut self, element: usize) -> Self {
+        self.element = Some(element);
+        self
+    }
+}
+
+impl<'f, T> Field<'f, T> {
+    /// Never shows back what was given.
+    pub fn secret(mut self) -> Self {
+        self.secret = true;
+        self
+    }
+
+    /// Ends a field that must be given.
+    pub fn required(self) -> Option<T> {
+        if let Ok(None) = self.value {
+            self.errors.push(FieldError::missing([self.root, self.name]));
+            return None;
+        }
+        self.optional()
+    }
+
+    /// Ends a field that may be left out. `None` also when it is wrong: the error is recorded, so the request fails.
+    pub fn optional(self) -> Option<T> {
+        match self.value {
+            Ok(value) => value,
+            Err(faults) => {
+                for fault in faults {
+                    let mut loc = vec![self.root.to_owned(), self.name.to_owned()];
+                    let input = match fault.element {
+                        Some(element) => {
+                            loc.push(element.to_string());
+                            self.input.as_array().and_then(|elements| elements.get(element))
+                        }
+                        None => Some(&self.input),
+                    };
+                    let mut error = FieldError::new(loc, fault.kind, fault.msg);
+                    error.ctx = fault.ctx;
+                    if let Some(input) = input.filter(|_| !self.secret) {
+                        error = error.with_input(input);
+                    }
+                    self.errors.push(error);
+                }
+                None
+            }
+        }
+    }
+
+    /// Ends a field that has a default.
+    pub fn or(self, default: T) -> T {
+        self.optional().unwrap_or(default)
+    }
+
+    /// Goes on with a checked or converted value.
+    pub(super) fn and_then<U>(self, step: impl FnOnce(T) -> Result<U, Fault>) -> Field<'f, U> {
+        self.and_then_all(|value| step(value).map_err(|fault| vec![fault]))
+    }
+
+    pub(super) fn and_then_all<U>(self, step: impl FnOnce(T) -> Result<U, Vec<Fault>>) -> Field<'f, U> {
+        Field {
+            errors: self.errors,
+            root: self.root,
+            name: self.name,
+            input: self.input,
+            secret: self.secret,
+            value: match self.value {
+                Ok(Some(value)) => step(value).map(Some),
+                Ok(None) => Ok(None),
+                Err(faults) => Err(faults),
+            },
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! What a field can be: text, number, instant and so on.
+
+use std::{fmt::Display, str::FromStr};
+
+use base64::{
+    Engine, alphabet,
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
+};
+use ecf::{Environment, Node, ReceiptType};
+use jiff::{Timestamp, civil, tz::Offset};
+
+use super::{Field, Fields, field::Fault};
+
+/// Times without an offset are local time of the Dominican Republic.
+const SANTO_DOMINGO: Offset = Offset::constant(-4);
+
+const RECEIPT_TYPE_PATTERN: &str = "^(31|32|33|34|41|43|44|45|46|47)$";
+
+/// Standard Base64; many clients leave the padding away.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+impl Fields {
+    /// A text.
+    pub fn text(&mut self, name: &'static str) -> Field<'_, String> {
+        self.field(name, |node| match node {
+            Node::Text(text) => Ok(text.to_string()),
+            _ => Err(Fault::new("string_type", "Input should be a valid string")),
+        })
+    }
+
+    /// A text that callers also write as a number, such as a code.
+    pub fn text_or_number(&mut self, name: &'static str) -> Field<'_, String> {
+        self.field(name, |node| match node.as_scalar() {
+            Some(text) => Ok(text.to_owned()),
+            None => Err(Fault::new("string_type", "Input should be a valid string")),
+        })
+    }
+
+    /// `true` or `false`, or the words and digits that FastAPI takes for them.
+    pub fn boolean(&mut self, name: &'static str) -> Field<'_, bool> {
+        self.field(name, |node| match node {
+            Node::Bool(value) => Ok(*value),
+            Node::Text(text) | Node::Number(text) => match text.to_ascii_lowercase().as_str() {
+                "true" | "1" | "yes" | "on" | "t" | "y" => Ok(true),
+                "false" | "0" | "no" | "off" | "f" | "n" => Ok(false),
+                _ => Err(Fault::new(
+                    "bool_parsing",
+                    "Input should be a valid boolean, unable to interpret input",
+                )),
+            },
+            _ => Err(Fault::new("bool_type", "Input should be a valid boolean")),
+        })
+    }
+
+    /// A whole number, also as text.
+    pub fn integer(&mut self, name: &'static str) -> Field<'_, i64> {
+        self.field(name, |node| match node {
+            Node::Number(text) => text.parse().map_err(|_| {
+                Fault::new(
+                    "int_from_float",
+                    "Input should be a valid integer, got a number with a fractional part or out of range",
+                )
+            }),
+            Node::Text(text) => text.trim().parse().map_err(|_| {
+                Fault::new(
+                    "int_parsing",
+                    "Input should be a valid integer, unable to parse string as an integer",
+                )
+            }),
+            _ => Err(Fault::new("int_type", "Input should be a valid integer")),
+        })
+    }
+
+    /// An instant in RFC 3339. Without an offset it is local time, −04:00; a date alone is its first moment.
+    pub fn instant(&mut self, name: &'static str) -> Field<'_, Timestamp> {
+        self.text_typed(name, "datetime_type", "Input should be a valid datetime")
+            .and_then(|text| {
+                instant(&text).ok_or_else(|| {
+                    let error = "expected RFC 3339 such as 2026-11-27T10:00:00-04:00";
+                    Fault::new("datetime_parsing", format!("Input should be a valid datetime, {error}"))
+                        .with("error", error)
+                })
+            })
+    }
+
+    /// A civil date, `YYYY-MM-DD`.
+    pub fn date(&mut self, name: &'static str) -> Field<'_, civil::Date> {
+        self.text_typed(name, "date_type", "Input should be a valid date")
+            .and_then(|text| {
+                civil::Date::strptime("%Y-%m-%d", &text).map_err(|_| {
+                    let error = "expected a date such as 2028-12-31";
+                    Fault::new("date_parsing", format!("Input should be a valid date, {error}")).with("error", error)
+                })
+            })
+    }
+
+    /// Bytes in Base64. Never shown back: they are documents and keys.
+    pub fn base64(&mut self, name: &'static str) -> Field<'_, Vec<u8>> {
+        let field = self.text(name).secret();
+        field.and_then(|text| {
+            // Line breaks are how many tools write Base64.
+            let compact: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
+            BASE64.decode(compact).map_err(|error| {
+                let error = error.to_string();
+                Fault::new("base64_decode", format!("Base64 decoding error: {error}")).with("error", error)
+            })
+        })
+    }
+
+    /// A domain type, through its own door; also written as a number.
+    pub fn parsed<T>(&mut self, name: &'static str) -> Field<'_, T>
+    where
+        T: FromStr<Err: Display>,
+    {
+        self.text_or_number(name).parse()
+    }
+
+    /// One of a closed list of words, exactly as spelled.
+    pub fn choice<T: Clone>(&mut self, name: &'static str, choices: &[(&str, T)]) -> Field<'_, T> {
+        self.text(name)
+            .and_then(|text| match choices.iter().find(|(word, _)| *word == text) {
+                Some((_, value)) => Ok(value.clone()),
+                None => {
+                    let expected = in_words(choices.iter().map(|(word, _)| *word));
+                    Err(Fault::new("enum", format!("Input should be {expected}")).with("expected", expected))
+                }
+            })
+    }
+
+    /// One of the tax authority's environments, spelled exactly.
+    pub fn environment(&mut self, name: &'static str) -> Field<'_, Environment> {
+        self.choice(
+            name,
+            &Environment::ALL.map(|environment| (environment.as_str(), environment)),
+        )
+    }
+
+    /// One of the ten receipt types, as text or number.
+    pub fn receipt_type(&mut self, name: &'static str) -> Field<'_, ReceiptType> {
+        self.text_or_number(name).length(2..=2).and_then(|text| {
+            text.parse().map_err(|_| {
+                Fault::new(
+                    "string_pattern_mismatch",
+                    format!("String should match pattern '{RECEIPT_TYPE_PATTERN}'"),
+                )
+                .with("pattern", RECEIPT_TYPE_PATTERN)
+            })
+        })
+    }
+
+    /// An object, handed on as it came.
+    pub fn object(&mut self, name: &'static str) -> Field<'_, Node> {
+        let node = self.take(name);
+        let value = match &node {
+            Node::Null => Ok(None),
+            Node::Object(_) => Ok(Some(())),
+            _ => Err(vec![Fault::new("dict_type", "Input should be a valid dictionary")]),
+        };
+        match value {
+            Ok(Some(())) => self.ready(name, Node::Null, Ok(Some(node))),
+            Ok(None) => self.ready(name, Node::Null, Ok(None)),
+            Err(faults) => self.ready(name, node, Err(faults)),
+        }
+    }
+
+    /// A list of anything, handed on as it came.
+    pub fn list(&mut self, name: &'static str) -> Field<'_, Vec<Node>> {
+        match self.take(name) {
+            Node::Null => self.ready(name, Node::Null, Ok(None)),
+            Node::Array(elements) => self.ready(name, Node::Null, Ok(Some(elements))),
+            other => {
+                let fault = Fault::new("list_type", "Input should be a valid list");
+                self.ready(name, other, Err(vec![fault]))
+            }
+        }
+    }
+
+    /// A list of texts.
+    pub fn texts(&mut self, name: &'static str) -> Field<'_, Vec<String>> {
+        let node = self.take(name);
+        let value = match &node {
+            Node::Null => Ok(None),
+            Node::Array(elements) => all_texts(elements).map(Some),
+            _ => Err(vec![Fault::new("list_type", "Input should be a valid list")]),
+        };
+        self.ready(name, node, value)
+    }
+
+    fn text_typed(&mut self, name: &'static str, kind: &'static str, msg: &'static str) -> Field<'_, String> {
+        self.field(name, |node| match node {
+            Node::Text(text) => Ok(text.to_string()),
+            _ => Err(Fault::new(kind, msg)),
+        })
+    }
+
+    fn field<T>(&mut self, name: &'static str, read: impl FnOnce(&Node) -> Result<T, Fault>) -> Field<'_, T> {
+        let node = self.take(name);
+        let value = match &node {
+            Node::Null => Ok(None),
+            node => read(node).map(Some).map_err(|fault| vec![fault]),
+        };
+        self.ready(name, node, value)
+    }
+
+    fn ready<T>(&mut self, name: &'static str, input: Node, value: Result<Option<T>, Vec<Fault>>) -> Field<'_, T> {
+        Field {
+            errors: &mut self.errors,
+            root: self.root,
+            name,
+            input,
+            secret: false,
+            value,
+        }
+    }
+}
+
+fn all_texts(elements: &[Node]) -> Result<Vec<String>, Vec<Fault>> {
+    let mut texts = Vec::with_capacity(elements.len());
+    let mut faults = Vec::new();
+    for (position, element) in elements.iter().enumerate() {
+        match element.as_text() {
+            Some(text) => texts.push(text.to_owned()),
+            None => faults.push(Fault::new("string_type", "Input should be a valid string").at(position)),
+        }
+    }
+    if faults.is_empty() { Ok(texts) } else { Err(faults) }
+}
+
+fn instant(text: &str) -> Option<Timestamp> {
+    let text = text.trim();
+    if let Ok(instant) = text.parse() {
+        return Some(instant);
+    }
+    // A `+` that was not percent-encoded in a query arrives as a blank.
+    if let Some((time, offset)) = text.rsplit_once(' ')
+        && time.contains('T')
+        && let Ok(instant) = format!("{time}+{offset}").parse()
+    {
+        return Some(instant);
+    }
+    let local: civil::DateTime = text.parse().ok()?;
+    SANTO_DOMINGO.to_timestamp(local).ok()
+}
+
+/// `'a', 'b' or 'c'`.
+fn in_words<'w>(words: impl Iterator<Item = &'w str>) -> String {
+    let mut quoted: Vec<String> = words.map(|word| format!("'{word}'")).collect();
+    let last = quoted.pop().unwrap_or_default();
+    if quoted.is_empty() {
+        last
+    } else {
+        format!("{} or {last}", quoted.join(", "))
+    }
+}

@@ -1,0 +1,114 @@
+//! What a field's value must keep to.
+
+use std::{fmt::Display, ops::RangeInclusive, str::FromStr};
+
+use super::{Field, field::Fault};
+
+impl<'f> Field<'f, String> {
+    /// Between so many characters, not bytes.
+    pub fn length(self, limits: RangeInclusive<usize>) -> Self {
+        self.and_then(|text| {
+            let (least, most) = limits.into_inner();
+            let length = text.chars().count();
+            if length < least {
+                let msg = format!("String should have at least {}", counted(least, "character"));
+                return Err(Fault::new("string_too_short", msg).with("min_length", least));
+            }
+            if length > most {
+                let msg = format!("String should have at most {}", counted(most, "character"));
+                return Err(Fault::new("string_too_long", msg).with("max_length", most));
+            }
+            Ok(text)
+        })
+    }
+
+    /// Of a form; the pattern is what the caller is shown.
+    pub fn pattern(self, pattern: &'static str, fits: fn(&str) -> bool) -> Self {
+        self.and_then(|text| {
+            if fits(&text) {
+                return Ok(text);
+            }
+            let msg = format!("String should match pattern '{pattern}'");
+            Err(Fault::new("string_pattern_mismatch", msg).with("pattern", pattern))
+        })
+    }
+
+    /// A domain type, through its own door.
+    pub fn parse<T>(self) -> Field<'f, T>
+    where
+        T: FromStr<Err: Display>,
+    {
+        self.and_then(|text| text.parse().map_err(value_error))
+    }
+}
+
+impl Field<'_, i64> {
+    /// Between two numbers, both included.
+    pub fn range(self, limits: RangeInclusive<i64>) -> Self {
+        self.and_then(|number| {
+            let (least, most) = limits.into_inner();
+            if number < least {
+                let msg = format!("Input should be greater than or equal to {least}");
+                return Err(Fault::new("greater_than_equal", msg).with("ge", least));
+            }
+            if number > most {
+                let msg = format!("Input should be less than or equal to {most}");
+                return Err(Fault::new("less_than_equal", msg).with("le", most));
+            }
+            Ok(number)
+        })
+    }
+}
+
+impl<'f, T> Field<'f, Vec<T>> {
+    /// So many elements.
+    pub fn items(self, limits: RangeInclusive<usize>) -> Self {
+        self.and_then(|elements| {
+            let (least, most) = limits.into_inner();
+            let length = elements.len();
+            let fault = if length < least {
+                let msg = format!("List should have at least {}, not {length}", counted(least, "item"));
+                Fault::new("too_short", msg).with("min_length", least)
+            } else if length > most {
+                let msg = format!("List should have at most {}, not {length}", counted(most, "item"));
+                Fault::new("too_long", msg).with("max_length", most)
+            } else {
+                return Ok(elements);
+            };
+            Err(fault.with("field_type", "List").with("actual_length", length))
+        })
+    }
+}
+
+impl<'f> Field<'f, Vec<String>> {
+    /// Each element a domain type, through its own door.
+    pub fn parse_each<T>(self) -> Field<'f, Vec<T>>
+    where
+        T: FromStr<Err: Display>,
+    {
+        self.and_then_all(|texts| {
+            let mut values = Vec::with_capacity(texts.len());
+            let mut faults = Vec::new();
+            for (position, text) in texts.iter().enumerate() {
+                match text.parse::<T>() {
+                    Ok(value) => values.push(value),
+                    Err(error) => faults.push(value_error(error).at(position)),
+                }
+            }
+            if faults.is_empty() { Ok(values) } else { Err(faults) }
+        })
+    }
+}
+
+fn value_error(error: impl Display) -> Fault {
+    let error = error.to_string();
+    Fault::new("value_error", format!("Value error, {error}")).with("error", error)
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 {
+        format!("{count} {noun}")
+    } else {
+        format!("{count} {noun}s")
+    }
+}

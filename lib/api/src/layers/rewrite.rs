@@ -1,0 +1,60 @@
+//! Other spellings of paths that are part of the contract: `eCF` for `ecf`, `dgii` for `taxauth`.
+//!
+//! The gateway tells letter case apart, so the template has twin routes; behind it, here, they become one.
+
+use http::{Uri, uri::PathAndQuery};
+
+const PREFIX: &str = "/api/v1/";
+const SPELLINGS: [(&str, &str); 2] = [("eCF", "ecf"), ("dgii", "taxauth")];
+
+/// The address with the first segment after `/api/v1/` in its own spelling; `None` when it has it already.
+pub(super) fn rewritten(uri: &Uri) -> Option<Uri> {
+    let rest = uri.path().strip_prefix(PREFIX)?;
+    let segment = rest.split('/').next().unwrap_or(rest);
+    let (other, own) = SPELLINGS.into_iter().find(|(other, _)| *other == segment)?;
+    let mut path = format!("{PREFIX}{own}{}", &rest[other.len()..]);
+    if let Some(query) = uri.query() {
+        path.push('?');
+        path.push_str(query);
+    }
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = Some(PathAndQuery::try_from(path).ok()?);
+    Uri::from_parts(parts).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_whole_first_segment_after_the_version_is_rewritten() {
+        let table = [
+            ("/api/v1/eCF", Some("/api/v1/ecf")),
+            ("/api/v1/eCF/", Some("/api/v1/ecf/")),
+            ("/api/v1/eCF?mode=online", Some("/api/v1/ecf?mode=online")),
+            ("/api/v1/eCF/a%2Fb/rfce?x=/eCF/", Some("/api/v1/ecf/a%2Fb/rfce?x=/eCF/")),
+            ("/api/v1/eCF/eCF", Some("/api/v1/ecf/eCF")),
+            ("/api/v1/dgii/rnc/131880681", Some("/api/v1/taxauth/rnc/131880681")),
+            (
+                "https://example.com/api/v1/dgii/status",
+                Some("https://example.com/api/v1/taxauth/status"),
+            ),
+            ("/api/v1/ecf", None),
+            ("/api/v1/taxauth/status", None),
+            ("/api/v1/ECF", None),
+            ("/api/v1/eCFs", None),
+            ("/api/v1/client/eCF", None),
+            ("/api/v2/eCF", None),
+            ("/eCF", None),
+            ("/fe/recepcion/api/eCF", None),
+        ];
+        for (path, expected) in table {
+            let uri: Uri = path.parse().unwrap();
+            assert_eq!(
+                rewritten(&uri).map(|uri| uri.to_string()).as_deref(),
+                expected,
+                "{path}"
+            );
+        }
+    }
+}

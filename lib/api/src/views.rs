@@ -1,0 +1,36 @@
+//! What several functions answer.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+mod document;
+mod instant;
+mod twins;
+
+pub use document::{ArtifactsView, DocumentView, FullDocumentView};
+pub use instant::Instant;
+pub use twins::{SecurityCode, TaxauthArtifact, TaxauthResponse, TrackId};
+
+use crate::Page;
+
+/// One page of a list.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ListView<T> {
+    pub items: Vec<T>,
+    /// How many there are in all.
+    pub total: u64,
+    pub limit: u32,
+    pub offset: u64,
+}
+
+impl<T> ListView<T> {
+    /// The items of this page of `total`.
+    pub fn new(items: Vec<T>, total: u64, page: Page) -> Self {
+        Self {
+            items,
+            total,
+            limit: page.limit,
+            offset: page.offset,
+        }
+    }
+}

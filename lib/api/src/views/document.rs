@@ -1,0 +1,159 @@
+//! A receipt as the API shows it.
+//!
+//! Optional fields that are absent are `null`, not left out, so that a reader sees what there is to expect.
+
+use std::{collections::BTreeMap, fmt::Display};
+
+use ecf::{Stamp, StampHosts};
+use ecf_store::{Receipt, Signed};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::{Instant, SecurityCode, TaxauthArtifact, TaxauthResponse, TrackId};
+
+/// How long the law wants receipts kept.
+const RETENTION_YEARS: u32 = 10;
+
+/// A receipt and where it stands.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct DocumentView {
+    pub public_id: String,
+    pub idempotency_key: String,
+    pub external_id: Option<String>,
+    /// Two digits, such as `31`.
+    pub ecf_type: String,
+    pub environment: String,
+    pub encf: Option<String>,
+    /// One of the states that `GET /api/v1/ecf/states` lists.
+    pub status: String,
+    #[schema(value_type = String, format = DateTime)]
+    pub created_at: Instant,
+    #[schema(value_type = String, format = DateTime)]
+    pub updated_at: Instant,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub scheduled_for: Option<Instant>,
+    #[serde(flatten)]
+    pub track_id: TrackId,
+    #[serde(flatten)]
+    pub security_code: SecurityCode,
+    /// The address in the QR code of the printed receipt.
+    pub electronic_stamp: Option<String>,
+    /// `FechaHoraFirma` as signed: `dd-MM-yyyy HH:mm:ss`, local time.
+    pub sign_date: Option<String>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub submitted_at: Option<Instant>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub completed_at: Option<Instant>,
+    pub error_code: Option<String>,
+    pub error_message: Option<String>,
+}
+
+impl DocumentView {
+    /// The receipt as it stands, its stamp at these hosts.
+    pub fn of(receipt: &Receipt, hosts: &StampHosts) -> Self {
+        let signed = receipt.signed.as_ref();
+        Self {
+            public_id: receipt.public_id.to_string(),
+            idempotency_key: receipt.idempotency_key.clone(),
+            external_id: receipt.external_id.clone(),
+            ecf_type: receipt.ecf_type.as_str().to_owned(),
+            environment: receipt.scope.environment.as_str().to_owned(),
+            encf: signed.map(|signed| signed.encf.to_string()),
+            status: receipt.state.to_string(),
+            created_at: receipt.created_at.into(),
+            updated_at: receipt.updated_at.into(),
+            scheduled_for: receipt.scheduled_for.map(Instant),
+            track_id: receipt.track_id.clone().into(),
+            security_code: signed.map(|signed| signed.security_code.clone()).into(),
+            electronic_stamp: signed.map(|signed| stamp(receipt, signed).url(hosts)),
+            sign_date: signed.map(|signed| signed.sign_date.clone()),
+            submitted_at: receipt.submitted_at.map(Instant),
+            completed_at: receipt.completed_at.map(Instant),
+            error_code: receipt.error_code.clone(),
+            error_message: receipt.error_message.clone(),
+        }
+    }
+}
+
+/// What the stamp of a stored receipt says: the values of the signed document, as the record keeps them.
+fn stamp<'r>(receipt: &'r Receipt, signed: &'r Signed) -> Stamp<'r> {
+    Stamp {
+        environment: receipt.scope.environment,
+        summary: signed.rfce.is_some(),
+        rnc_emisor: &receipt.company_rnc,
+        rnc_comprador: receipt.rnc_comprador.as_ref().map(|buyer| buyer as &dyn Display),
+        encf: &signed.encf,
+        fecha_emision: &receipt.fecha_emision,
+        monto_total: &receipt.monto_total,
+        fecha_firma: &signed.sign_date,
+        codigo_seguridad: &signed.security_code,
+    }
+}
+
+/// A receipt with the tax authority's answer and its files.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct FullDocumentView {
+    #[serde(flatten)]
+    pub document: DocumentView,
+    #[serde(flatten)]
+    pub response: TaxauthResponse,
+    pub artifacts: ArtifactsView,
+}
+
+impl FullDocumentView {
+    /// The receipt as it stands, its stamp at these hosts.
+    pub fn of(receipt: &Receipt, hosts: &StampHosts) -> Self {
+        Self {
+            document: DocumentView::of(receipt, hosts),
+            response: TaxauthResponse::of(receipt.taxauth_response.as_deref()),
+            artifacts: ArtifactsView::of(receipt),
+        }
+    }
+}
+
+/// Which files of a receipt can be downloaded.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ArtifactsView {
+    pub generated_xml: bool,
+    pub signed_xml: bool,
+    pub rfce: bool,
+    pub ri: bool,
+    #[serde(flatten)]
+    pub response: TaxauthArtifact,
+    /// The path of each file that there is.
+    pub links: BTreeMap<&'static str, String>,
+    pub retention_years: u32,
+}
+
+impl ArtifactsView {
+    /// The files of this receipt.
+    pub fn of(receipt: &Receipt) -> Self {
+        let is_signed = receipt.signed.is_some();
+        let has_rfce = receipt.signed.as_ref().is_some_and(|signed| signed.rfce.is_some());
+        let has_response = receipt.taxauth_response.is_some();
+        // The generated XML is the signed one without its signature, and the RI is made when it is asked for.
+        let files = [
+            ("generated_xml", "generated-xml", is_signed),
+            ("signed_xml", "signed-xml", is_signed),
+            ("rfce", "rfce", has_rfce),
+            ("ri", "ri", is_signed),
+            ("taxauth_response", "taxauth-response", has_response),
+            ("dgii_response", "dgii-response", has_response),
+        ];
+        let there = files.into_iter().filter(|(_, _, is_there)| *is_there);
+        let id = receipt.public_id;
+        let links = there.map(|(name, file, _)| (name, format!("/api/v1/client/documents/{id}/artifacts/{file}")));
+        Self {
+            generated_xml: is_signed,
+            signed_xml: is_signed,
+            rfce: has_rfce,
+            ri: is_signed,
+            response: has_response.into(),
+            links: links.collect(),
+            retention_years: RETENTION_YEARS,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,145 @@
+use ecf::{Environment, ReceiptState, ReceiptType};
+use ecf_store::{CompanyId, ContentHash, Mode, ReceiptId, Scope, Signed};
+use serde_json::{Value, json};
+
+use super::*;
+
+const STAMP: &str = "https://ecf.dgii.gov.do/testecf/consultatimbre?rncemisor=131880681&encf=E310000000001\
+    &fechaemision=27%2D11%2D2026&montototal=1180%2E00&fechafirma=27%2D11%2D2026%2010%3A00%3A00&codigoseguridad=abc%2B%2F9";
+
+fn received() -> Receipt {
+    let company = CompanyId::from_random([7; 20]);
+    let environment = Environment::TesteCF;
+    Receipt {
+        public_id: ReceiptId::of(ReceiptId::RECEIPT, &company, environment, "factura-1"),
+        scope: Scope { company, environment },
+        company_rnc: "131880681".parse().unwrap(),
+        idempotency_key: "factura-1".to_owned(),
+        payload_hash: [0; 32],
+        ecf_type: ReceiptType::ALL[0],
+        external_id: None,
+        mode: Mode::Immediate,
+        state: ReceiptState::Received,
+        created_at: "2026-11-27T14:00:00.123Z".parse().unwrap(),
+        updated_at: "2026-11-27T14:00:00.123Z".parse().unwrap(),
+        scheduled_for: None,
+        monto_total: "1180.00".to_owned(),
+        rnc_comprador: None,
+        fecha_emision: "27-11-2026".parse().unwrap(),
+        signed: None,
+        payload: None,
+        send_attempt: 0,
+        send_started_at: None,
+        lease_until: None,
+        lookup_negatives: 0,
+        looked_up_at: None,
+        track_id: None,
+        submitted_at: None,
+        completed_at: None,
+        error_code: None,
+        error_message: None,
+        secuencia_utilizada: None,
+        taxauth_response: None,
+        outbox: Vec::new(),
+        next_action_at: None,
+    }
+}
+
+fn accepted() -> Receipt {
+    Receipt {
+        state: ReceiptState::Accepted,
+        signed: Some(Signed {
+            encf: "E310000000001".parse().unwrap(),
+            sign_date: "27-11-2026 10:00:00".to_owned(),
+            security_code: "abc+/9".to_owned(),
+            signed_xml: ContentHash::from_bytes([1; 32]),
+            rfce: None,
+        }),
+        track_id: Some("d8ccca33".to_owned()),
+        completed_at: Some("2026-11-27T14:00:03Z".parse().unwrap()),
+        taxauth_response: Some(r#"{"estado":"Aceptado"}"#.to_owned()),
+        ..received()
+    }
+}
+
+#[test]
+fn a_receipt_without_signature_shows_every_field_that_will_come() {
+    let receipt = received();
+    let view = serde_json::to_value(DocumentView::of(&receipt, &StampHosts::default())).unwrap();
+    assert_eq!(
+        view,
+        json!({
+            "public_id": receipt.public_id.to_string(),
+            "idempotency_key": "factura-1",
+            "external_id": null,
+            "ecf_type": "31",
+            "environment": "TesteCF",
+            "encf": null,
+            "status": "received",
+            "created_at": "2026-11-27T14:00:00.123Z",
+            "updated_at": "2026-11-27T14:00:00.123Z",
+            "scheduled_for": null,
+            "track_id": null, "taxauth_track_id": null, "dgii_track_id": null,
+            "security_code": null, "taxauth_security_code": null, "dgii_security_code": null,
+            "electronic_stamp": null,
+            "sign_date": null,
+            "submitted_at": null,
+            "completed_at": null,
+            "error_code": null,
+            "error_message": null,
+        })
+    );
+}
+
+#[test]
+fn a_full_record_has_the_answer_and_the_files_under_both_names() {
+    let receipt = accepted();
+    let view = serde_json::to_value(FullDocumentView::of(&receipt, &StampHosts::default())).unwrap();
+    let expected = [
+        ("encf", json!("E310000000001")),
+        ("status", json!("accepted")),
+        ("dgii_track_id", json!("d8ccca33")),
+        ("dgii_security_code", json!("abc+/9")),
+        ("electronic_stamp", json!(STAMP)),
+        ("sign_date", json!("27-11-2026 10:00:00")),
+        ("completed_at", json!("2026-11-27T14:00:03.000Z")),
+        ("dgii_response", json!({"estado": "Aceptado"})),
+        ("taxauth_response", json!({"estado": "Aceptado"})),
+    ];
+    for (name, value) in expected {
+        assert_eq!(view[name], value, "{name}");
+    }
+    let artifacts = &view["artifacts"];
+    for (name, is_there) in [
+        ("generated_xml", true),
+        ("signed_xml", true),
+        ("rfce", false),
+        ("ri", true),
+    ] {
+        assert_eq!(artifacts[name], is_there, "{name}");
+    }
+    assert_eq!(artifacts["dgii_response"], true);
+    assert_eq!(artifacts["taxauth_response"], true);
+    assert_eq!(artifacts["retention_years"], 10);
+    assert_eq!(artifacts["links"]["rfce"], Value::Null);
+    assert_eq!(
+        artifacts["links"]["signed_xml"],
+        json!(format!(
+            "/api/v1/client/documents/{}/artifacts/signed-xml",
+            receipt.public_id
+        ))
+    );
+}
+
+#[test]
+fn a_summarised_receipt_is_stamped_at_the_other_host() {
+    let mut receipt = accepted();
+    receipt.signed.as_mut().unwrap().rfce = Some(ContentHash::from_bytes([2; 32]));
+    let view = FullDocumentView::of(&receipt, &StampHosts::default());
+    let stamp = view.document.electronic_stamp.unwrap();
+    assert!(
+        stamp.starts_with("https://fc.dgii.gov.do/testecf/consultatimbrefc?"),
+        "{stamp}"
+    );
+    assert!(view.artifacts.rfce);
+}
