@@ -312,6 +312,22 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_summary_has_no_decimals_or_two_and_an_approval_always_two() {
+        for (given, in_summary) in [("10", "10"), ("10.5", "10.50"), ("10.50", "10.50")] {
+            let amount = Monto::parse(given, Amounts::Verbatim).unwrap();
+            assert_eq!(amount.with_no_or_two_decimals().to_string(), in_summary);
+            assert_eq!(amount.with_two_decimals().value(), amount.value());
+        }
+        assert_eq!(
+            Monto::parse("10", Amounts::Verbatim)
+                .unwrap()
+                .with_two_decimals()
+                .to_string(),
+            "10.00"
+        );
+    }
+
     proptest! {
         #[test]
         fn any_text_is_read_or_refused_and_never_panics(text in "[-+0-9.eE,]{0,40}") {

@@ -155,6 +155,29 @@ fn every_message_is_its_golden_xml_to_the_byte() {
 }
 
 #[test]
+fn a_summary_wants_a_security_code_of_six_characters() {
+    let receipt = numbered(ReceiptType::E32, "minimal");
+    for code in ["", "abcde", "abcdefg"] {
+        assert_eq!(Rfce::of(&receipt, code).unwrap_err().given, code);
+    }
+    assert!(receipt.goes_as_summary() && !numbered(ReceiptType::E31, "minimal").goes_as_summary());
+}
+
+#[test]
+fn an_incomplete_message_is_refused_with_the_paths_that_are_missing() {
+    let error = Arecf::from_xml(
+        b"<ARECF><DetalleAcusedeRecibo><Version>1</Version><Estado>0</Estado>\
+        <CodigoMotivoNoRecibido/></DetalleAcusedeRecibo></ARECF>",
+    );
+    let told = error.unwrap_err().to_string();
+    assert!(
+        told.starts_with("DetalleAcusedeRecibo/RNCEmisor, DetalleAcusedeRecibo/RNCComprador, "),
+        "{told}"
+    );
+    assert!(!told.contains("CodigoMotivoNoRecibido"), "{told}");
+}
+
+#[test]
 fn every_message_is_read_back_to_the_same_bytes() {
     for (schema, case, written) in messages() {
         let again = match schema {
