@@ -64,7 +64,12 @@ fn without_blank_text(source: &str) -> String {
         if !text.trim_matches([' ', '\t', '\r', '\n']).is_empty() {
             out.push_str(text);
         }
-        let end = tag.find('>').map_or(tag.len(), |end| end + 1);
+        let close = match tag {
+            _ if tag.starts_with("<![CDATA[") => "]]>",
+            _ if tag.starts_with("<!--") => "-->",
+            _ => ">",
+        };
+        let end = tag.find(close).map_or(tag.len(), |end| end + close.len());
         out.push_str(&tag[..end]);
         rest = &tag[end..];
     }

@@ -176,3 +176,6 @@ fn signing_time(case: &Case<'_>, findings: &mut Findings) {
         findings.error("0", "FechaHoraFirma es posterior a la fecha y hora actual.");
     }
 }
+
+#[cfg(test)]
+mod tests;

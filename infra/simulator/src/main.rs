@@ -1,6 +1,11 @@
 //! `ecf-simulator [--port PORT] [--data FOLDER]`: the simulated tax authority as a program of its own.
 
-use std::{env, path::PathBuf, process::ExitCode};
+use std::{
+    env,
+    io::{IsTerminal, stderr},
+    path::PathBuf,
+    process::ExitCode,
+};
 
 use ecf_simulator::{Options, Simulator};
 
@@ -54,8 +59,10 @@ async fn run() -> Result<(), Box<dyn std::error::Error>> {
 
 #[tokio::main]
 async fn main() -> ExitCode {
+    let to_terminal = stderr().is_terminal();
     tracing_subscriber::fmt()
-        .with_writer(std::io::stderr)
+        .with_writer(stderr)
+        .with_ansi(to_terminal)
         .with_target(false)
         .init();
     match run().await {

@@ -88,9 +88,10 @@ impl State {
         };
         let state = Self {
             connection: Mutex::new(connection),
-            settings: Mutex::default(),
+            settings: Mutex::new(settings),
         };
-        state.replace_settings(settings)?;
+        // Keeps the token key of a fresh database.
+        state.change_settings(|_| ())?;
         Ok(state)
     }
 
@@ -99,22 +100,18 @@ impl State {
         self.settings.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Changes the settings and keeps them.
+    /// Changes the settings and keeps them; one change at a time.
     pub(crate) fn change_settings(&self, change: impl FnOnce(&mut Settings)) -> Result<Settings, StateError> {
-        let mut settings = self.settings();
-        change(&mut settings);
-        self.replace_settings(settings.clone())?;
-        Ok(settings)
-    }
-
-    fn replace_settings(&self, settings: Settings) -> Result<(), StateError> {
-        let value = serde_json::to_string(&settings)?;
+        let mut settings = self.settings.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut changed = settings.clone();
+        change(&mut changed);
+        let value = serde_json::to_string(&changed)?;
         self.connection().execute(
             "INSERT OR REPLACE INTO settings (id, value) VALUES (1, ?1)",
             params![value],
         )?;
-        *self.settings.lock().unwrap_or_else(PoisonError::into_inner) = settings;
-        Ok(())
+        *settings = changed.clone();
+        Ok(changed)
     }
 
     /// Counts an answer.

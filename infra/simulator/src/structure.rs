@@ -222,5 +222,4 @@ fn read_level(lines: &[&'static str], position: &mut usize, depth: usize) -> Vec
 }
 
 #[cfg(test)]
-#[path = "structure/tests.rs"]
 mod tests;

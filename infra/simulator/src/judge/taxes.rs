@@ -31,9 +31,9 @@ pub(super) fn expected(receipt: &Receipt<'_>, tax: &StatedTax) -> Option<Decimal
     let with_code = receipt.lines.iter().filter(|line| line.taxes.contains(&tax.code));
     match tax.code {
         1..=5 => {
-            let base = sum(with_code
-                .map(|line| base_of_other(receipt, line, tax.code))
-                .collect::<Option<Vec<_>>>()?)?;
+            let global = Global::of(receipt)?;
+            let bases = with_code.map(|line| base_of_other(receipt, &global, line, tax.code));
+            let base = sum(bases.collect::<Option<Vec<_>>>()?)?;
             product(&[base, tax.rate, HUNDREDTH])
         }
         6..=22 => sum(with_code.map(|line| specific(line, tax)).collect::<Option<Vec<_>>>()?),
@@ -58,7 +58,31 @@ pub(super) fn is_norma_1007(receipt: &Receipt<'_>, line: &Line<'_>) -> bool {
     receipt.entries.iter().any(|entry| entry.is_norma_1007) && line.taxes.iter().any(|code| matches!(code, 2 | 4))
 }
 
-fn base_of_other(receipt: &Receipt<'_>, line: &Line<'_>, code: u8) -> Option<Decimal> {
+/// What global entries are shared by: all billable lines, by their amounts.
+struct Global {
+    adjustment: Decimal,
+    billed: Decimal,
+}
+
+impl Global {
+    fn of(receipt: &Receipt<'_>) -> Option<Self> {
+        let entries = receipt.entries.iter().filter(|entry| !entry.is_norma_1007);
+        let billed = receipt.lines.iter().filter(|line| line.indicator != 0);
+        Some(Self {
+            adjustment: sum(entries.map(|entry| entry.signed()))?,
+            billed: sum(billed.map(|line| line.amount))?,
+        })
+    }
+
+    fn share(&self, line: &Line<'_>) -> Option<Decimal> {
+        if self.billed.is_zero() {
+            return Some(Decimal::ZERO);
+        }
+        product(&[self.adjustment, line.amount])?.checked_div(self.billed)
+    }
+}
+
+fn base_of_other(receipt: &Receipt<'_>, global: &Global, line: &Line<'_>, code: u8) -> Option<Decimal> {
     // The tax on first plates knows neither shares nor the ITBIS that a price includes.
     if code == 5 {
         return Some(line.amount);
@@ -71,23 +95,7 @@ fn base_of_other(receipt: &Receipt<'_>, line: &Line<'_>, code: u8) -> Option<Dec
     } else {
         line.amount
     };
-    let all = sum(receipt
-        .lines
-        .iter()
-        .filter(|one| one.indicator != 0)
-        .map(|one| one.amount))?;
-    let global = sum(receipt
-        .entries
-        .iter()
-        .filter(|entry| !entry.is_norma_1007)
-        .map(|entry| entry.signed()))?;
-    // A global entry is shared among all billable lines by their amounts.
-    let share = if all.is_zero() {
-        Decimal::ZERO
-    } else {
-        product(&[global, line.amount])?.checked_div(all)?
-    };
-    net.checked_add(share)
+    net.checked_add(global.share(line)?)
 }
 
 fn specific(line: &Line<'_>, tax: &StatedTax) -> Option<Decimal> {

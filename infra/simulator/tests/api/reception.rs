@@ -137,9 +137,11 @@ async fn files_are_refused_at_the_door_with_the_authoritys_codes() {
     let token = authority.token("testecf").await;
     let signed = sign(&invoice(ENCF));
     let with_mark = format!("\u{feff}{signed}");
+    let large = format!("<ECF><!--{}--></ECF", "x".repeat(3_000_000));
     for (name, xml, codigo) in [
         (file_name(ENCF), with_mark.as_str(), "001"),
         (file_name(ENCF), "not xml", "001"),
+        (file_name(ENCF), large.as_str(), "001"),
         (file_name(ENCF), "<!DOCTYPE x><ECF/>", "001"),
         ("x.xml".to_owned(), &signed, "3243"),
         (file_name("E310000000002"), &signed, "0"),
