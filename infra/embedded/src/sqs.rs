@@ -1,0 +1,244 @@
+//! SQS: standard queues on SQLite, over the JSON protocol that current SDKs speak.
+//!
+//! [`queues`] holds the queues and their attributes, [`messages`] what is in them, [`receipts`] what receivers do with
+//! it, [`redrive`] the ways to and from dead-letter queues. This module takes the requests apart and makes long polls
+//! wait.
+
+mod arrivals;
+mod attributes;
+mod batches;
+mod errors;
+mod messages;
+mod queues;
+mod receipts;
+mod redrive;
+
+use rusqlite::Transaction;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+
+use self::arrivals::Arrivals;
+use self::messages::Received;
+use self::queues::Queue;
+use crate::aws_json::{self, AwsError};
+use crate::clock::Millis;
+use crate::data_dir::DataDir;
+use crate::sqlite::{Db, Schema};
+use crate::{StartError, front};
+
+const SCHEMA: Schema = Schema {
+    service: "sqs",
+    layout: 1,
+    sql: "
+        CREATE TABLE queues (
+            name TEXT PRIMARY KEY,
+            attributes TEXT NOT NULL,
+            tags TEXT NOT NULL DEFAULT '{}',
+            created_at INTEGER NOT NULL,
+            modified_at INTEGER NOT NULL
+        ) STRICT;
+        CREATE TABLE messages (
+            seq INTEGER PRIMARY KEY AUTOINCREMENT,
+            queue TEXT NOT NULL REFERENCES queues (name) ON DELETE CASCADE,
+            message_id TEXT NOT NULL,
+            body TEXT NOT NULL,
+            attributes TEXT NOT NULL,
+            trace_header TEXT,
+            sent_at INTEGER NOT NULL,
+            visible_at INTEGER NOT NULL,
+            receive_count INTEGER NOT NULL DEFAULT 0,
+            first_received_at INTEGER,
+            receipt TEXT,
+            came_from TEXT
+        ) STRICT;
+        CREATE INDEX messages_by_visibility ON messages (queue, visible_at, seq);
+        CREATE INDEX messages_by_age ON messages (queue, sent_at);
+        CREATE INDEX messages_by_count ON messages (queue, receive_count) WHERE receive_count > 0;
+        CREATE TABLE move_tasks (
+            handle TEXT PRIMARY KEY,
+            source_arn TEXT NOT NULL,
+            destination_arn TEXT,
+            status TEXT NOT NULL,
+            failure_reason TEXT,
+            moved INTEGER NOT NULL,
+            to_move INTEGER NOT NULL,
+            started_at INTEGER NOT NULL
+        ) STRICT;
+    ",
+};
+
+pub(crate) struct Sqs {
+    db: Db,
+    endpoint_url: String,
+    arrivals: Arrivals,
+    stopping: watch::Receiver<bool>,
+}
+
+impl Sqs {
+    pub(crate) fn open(
+        data_dir: &DataDir,
+        endpoint_url: &str,
+        stopping: watch::Receiver<bool>,
+    ) -> Result<Sqs, StartError> {
+        Ok(Sqs {
+            db: Db::open(data_dir.join("sqs.sqlite").as_deref(), &SCHEMA)?,
+            endpoint_url: endpoint_url.to_owned(),
+            arrivals: Arrivals::default(),
+            stopping,
+        })
+    }
+
+    pub(crate) async fn call(&self, operation: &str, body: &[u8]) -> Result<Value, AwsError> {
+        let now = Millis::now();
+        match operation {
+            "CreateQueue" => self.plain(body, |tx, request| {
+                let name = queues::create(tx, request, now)?;
+                Ok(json!({"QueueUrl": self.url(&name)}))
+            }),
+            "GetQueueUrl" => self.plain(body, |tx, request: NameRequest| {
+                let queue = Queue::read(tx, &request.queue_name)?;
+                Ok(json!({"QueueUrl": self.url(&queue.name)}))
+            }),
+            "ListQueues" => self.plain(body, |tx, request| {
+                let page = queues::list(tx, &request)?;
+                let urls: Vec<String> = page.names.iter().map(|name| self.url(name)).collect();
+                Ok(json!({"QueueUrls": urls, "NextToken": page.next}))
+            }),
+            "GetQueueAttributes" => self.plain(body, |tx, request| queues::attributes(tx, &request, now)),
+            "SetQueueAttributes" => self.plain(body, |tx, request| queues::set_attributes(tx, request, now)),
+            "DeleteQueue" => self.plain(body, |tx, request: QueueRequest| {
+                queues::delete(tx, &request.queue(tx)?)
+            }),
+            "PurgeQueue" => self.plain(body, |tx, request: QueueRequest| {
+                messages::purge(tx, &request.queue(tx)?)
+            }),
+            "TagQueue" => self.plain(body, queues::tag),
+            "UntagQueue" => self.plain(body, queues::untag),
+            "ListQueueTags" => self.plain(body, |tx, request: QueueRequest| queues::tags(tx, &request.queue(tx)?)),
+            "ListDeadLetterSourceQueues" => self.plain(body, |tx, request: QueueRequest| {
+                let sources = redrive::sources(tx, &request.queue(tx)?)?;
+                let urls: Vec<String> = sources.iter().map(|name| self.url(name)).collect();
+                Ok(json!({"queueUrls": urls}))
+            }),
+            "SendMessage" => self.arriving(body, |tx, queue, request| messages::send(tx, queue, request, now)),
+            "SendMessageBatch" => self.arriving(body, |tx, queue, request| batches::send(tx, queue, request, now)),
+            "ReceiveMessage" => self.receive(body).await,
+            "DeleteMessage" => self.plain(body, receipts::delete),
+            "DeleteMessageBatch" => self.plain(body, batches::delete),
+            "ChangeMessageVisibility" => self.arriving(body, |tx, queue, request| {
+                receipts::change_visibility(tx, queue, &request, now)
+            }),
+            "ChangeMessageVisibilityBatch" => self.arriving(body, |tx, queue, request| {
+                batches::change_visibility(tx, queue, request, now)
+            }),
+            "StartMessageMoveTask" => {
+                let (answer, receivers) = self.plain(body, |tx, request| redrive::start_move(tx, &request, now))?;
+                for queue in receivers {
+                    self.arrivals.announce(&queue);
+                }
+                Ok(answer)
+            }
+            "ListMessageMoveTasks" => self.plain(body, |tx, request| redrive::list_moves(tx, &request)),
+            _ => Err(errors::unsupported(format!(
+                "{operation} is not among the operations that are embedded here"
+            ))),
+        }
+    }
+
+    /// One transaction: what most operations are.
+    fn plain<R: DeserializeOwned, T>(
+        &self,
+        body: &[u8],
+        work: impl FnOnce(&Transaction<'_>, R) -> Result<T, AwsError>,
+    ) -> Result<T, AwsError> {
+        let request = aws_json::parse(body)?;
+        self.db.write(|tx| work(tx, request))
+    }
+
+    /// One transaction on one queue, after which a message may be there for someone who waits.
+    fn arriving<R: DeserializeOwned>(
+        &self,
+        body: &[u8],
+        work: impl FnOnce(&Transaction<'_>, &Queue, R) -> Result<Value, AwsError>,
+    ) -> Result<Value, AwsError> {
+        let target: QueueRequest = aws_json::parse(body)?;
+        let request = aws_json::parse(body)?;
+        let answer = self.db.write(|tx| work(tx, &target.queue(tx)?, request))?;
+        self.arrivals.announce(target.name());
+        Ok(answer)
+    }
+
+    async fn receive(&self, body: &[u8]) -> Result<Value, AwsError> {
+        let target: QueueRequest = aws_json::parse(body)?;
+        let request: messages::ReceiveRequest = aws_json::parse(body)?;
+        let begun = Millis::now();
+        let mut stopping = self.stopping.clone();
+        let arrivals = self.arrivals.of(target.name());
+        loop {
+            // Listen before looking, so that a message sent in between is not slept through.
+            let mut arrival = std::pin::pin!(arrivals.notified());
+            arrival.as_mut().enable();
+
+            let now = Millis::now();
+            let received = self.db.write(|tx| {
+                let queue = target.queue(tx)?;
+                let deadline = begun.plus_seconds(request.wait_seconds(&queue)?);
+                let received = messages::receive(tx, &queue, &request, now)?;
+                Ok::<_, AwsError>((received, deadline))
+            });
+            let (
+                Received {
+                    messages,
+                    buried_in,
+                    next_visible_at,
+                },
+                deadline,
+            ) = received?;
+            if let Some(queue) = buried_in {
+                self.arrivals.announce(&queue);
+            }
+            if !messages.is_empty() {
+                return Ok(json!({"Messages": messages}));
+            }
+            if now >= deadline {
+                return Ok(json!({}));
+            }
+            let wake_at = next_visible_at.map_or(deadline, |next| next.min(deadline));
+            tokio::select! {
+                () = arrival => {}
+                () = tokio::time::sleep(now.until(wake_at)) => {}
+                () = front::stopped(&mut stopping) => return Ok(json!({})),
+            }
+        }
+    }
+
+    fn url(&self, queue: &str) -> String {
+        format!("{}/{}/{queue}", self.endpoint_url, crate::ACCOUNT_ID)
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct NameRequest {
+    queue_name: String,
+}
+
+/// The part of a request that says which queue it is about.
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct QueueRequest {
+    queue_url: String,
+}
+
+impl QueueRequest {
+    /// The name is the last part of the address; host and port may be those of an earlier start.
+    fn name(&self) -> &str {
+        self.queue_url.rsplit('/').next().unwrap_or_default()
+    }
+
+    fn queue(&self, tx: &Transaction<'_>) -> Result<Queue, AwsError> {
+        Queue::read(tx, self.name())
+    }
+}

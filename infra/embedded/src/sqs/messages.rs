@@ -1,0 +1,322 @@
+//! Messages: sending and receiving them.
+//!
+//! A message is visible from `visible_at` on. Receiving moves that instant forward and writes a new receipt, both in
+//! one transaction, so each message goes to one receiver, and one that was in flight when the process died comes
+//! back by itself.
+
+use md5::{Digest, Md5};
+use rusqlite::{Row, Transaction};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use super::attributes::{self, Attributes};
+use super::queues::{Queue, arn};
+use super::receipts::{ReceiptHandle, check_visibility};
+use super::{errors, redrive};
+use crate::aws_json::{self, AwsError};
+use crate::clock::Millis;
+
+const MAX_RECEIVED: i64 = 10;
+
+#[derive(Clone, Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct NewMessage {
+    pub(crate) message_body: Option<String>,
+    delay_seconds: Option<i64>,
+    #[serde(default)]
+    message_attributes: Attributes,
+    #[serde(default)]
+    message_system_attributes: Attributes,
+    message_group_id: Option<String>,
+    message_deduplication_id: Option<String>,
+}
+
+impl NewMessage {
+    /// Checks the contents and tells the size that counts against the limits.
+    pub(crate) fn checked_size_bytes(&self) -> Result<i64, AwsError> {
+        if self.message_deduplication_id.is_some() {
+            return Err(errors::invalid_parameter(
+                "The request includes a parameter that is not valid for this queue type: MessageDeduplicationId",
+            ));
+        }
+        let body = self.message_body.as_deref().unwrap_or_default();
+        if body.is_empty() {
+            return Err(errors::missing_parameter("MessageBody"));
+        }
+        let allowed =
+            |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..);
+        if !body.chars().all(allowed) {
+            return Err(errors::invalid_message_contents());
+        }
+        let size = body.len() + attributes::checked_size_bytes(&self.message_attributes)?;
+        Ok(i64::try_from(size).unwrap_or(i64::MAX))
+    }
+}
+
+/// Puts one message into the queue.
+pub(crate) fn send(tx: &Transaction<'_>, queue: &Queue, message: NewMessage, now: Millis) -> Result<Value, AwsError> {
+    let limit = queue.settings.maximum_message_bytes;
+    if message.checked_size_bytes()? > limit {
+        return Err(errors::message_too_long(limit));
+    }
+    let delay = message.delay_seconds.unwrap_or(queue.settings.delay_seconds);
+    if !(0..=900).contains(&delay) {
+        return Err(errors::out_of_range("DelaySeconds", delay, 0, 900));
+    }
+    // On standard queues the group only spreads the load fairly; it is taken and has no effect here.
+    let _ = message.message_group_id;
+    let body = message.message_body.unwrap_or_default();
+    let message_id = Uuid::new_v4().to_string();
+    let trace_header = message
+        .message_system_attributes
+        .get("AWSTraceHeader")
+        .and_then(|attribute| attribute.string_value.clone());
+    tx.prepare_cached(
+        "INSERT INTO messages (queue, message_id, body, attributes, trace_header, sent_at, visible_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+    )?
+    .execute((
+        &queue.name,
+        &message_id,
+        &body,
+        serde_json::to_string(&message.message_attributes)?,
+        trace_header,
+        now.0,
+        now.plus_seconds(delay).0,
+    ))?;
+    let mut answer = Map::new();
+    answer.insert("MessageId".to_owned(), message_id.into());
+    answer.insert("MD5OfMessageBody".to_owned(), md5_hex(&body).into());
+    if let Some(digest) = attributes::digest(&message.message_attributes)? {
+        answer.insert("MD5OfMessageAttributes".to_owned(), digest.into());
+    }
+    if let Some(digest) = attributes::digest(&message.message_system_attributes)? {
+        answer.insert("MD5OfMessageSystemAttributes".to_owned(), digest.into());
+    }
+    Ok(Value::Object(answer))
+}
+
+fn md5_hex(text: &str) -> String {
+    hex::encode(Md5::digest(text.as_bytes()))
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+pub(crate) struct ReceiveRequest {
+    max_number_of_messages: Option<i64>,
+    visibility_timeout: Option<i64>,
+    wait_time_seconds: Option<i64>,
+    /// The older name of `MessageSystemAttributeNames`.
+    #[serde(default)]
+    attribute_names: Vec<String>,
+    #[serde(default)]
+    message_system_attribute_names: Vec<String>,
+    #[serde(default)]
+    message_attribute_names: Vec<String>,
+}
+
+impl ReceiveRequest {
+    pub(crate) fn wait_seconds(&self, queue: &Queue) -> Result<i64, AwsError> {
+        let wait = self.wait_time_seconds.unwrap_or(queue.settings.wait_seconds);
+        if !(0..=20).contains(&wait) {
+            return Err(errors::out_of_range("WaitTimeSeconds", wait, 0, 20));
+        }
+        Ok(wait)
+    }
+
+    fn wants(&self, system_attribute: &str) -> bool {
+        self.attribute_names
+            .iter()
+            .chain(&self.message_system_attribute_names)
+            .any(|name| name == system_attribute || name == "All")
+    }
+}
+
+/// What one look into a queue found.
+pub(crate) struct Received {
+    pub(crate) messages: Vec<Value>,
+    /// The dead-letter queue, when messages went there.
+    pub(crate) buried_in: Option<String>,
+    /// When the next message shows up, if nothing new is sent before.
+    pub(crate) next_visible_at: Option<Millis>,
+}
+
+/// Takes messages that are visible, after moving away those that were received too often.
+pub(crate) fn receive(
+    tx: &Transaction<'_>,
+    queue: &Queue,
+    request: &ReceiveRequest,
+    now: Millis,
+) -> Result<Received, AwsError> {
+    let limit = request.max_number_of_messages.unwrap_or(1);
+    if !(1..=MAX_RECEIVED).contains(&limit) {
+        return Err(errors::out_of_range("MaxNumberOfMessages", limit, 1, MAX_RECEIVED));
+    }
+    let hidden_seconds = request.visibility_timeout.unwrap_or(queue.settings.visibility_seconds);
+    check_visibility(hidden_seconds)?;
+
+    expire(tx, queue, now)?;
+    let buried_in = redrive::bury(tx, queue, now)?;
+    let found: Vec<Stored> = tx
+        .prepare_cached(
+            "SELECT seq, message_id, body, attributes, trace_header, sent_at, receive_count, first_received_at, came_from
+             FROM messages WHERE queue = ?1 AND visible_at <= ?2 ORDER BY visible_at, seq LIMIT ?3",
+        )?
+        .query_map((&queue.name, now.0, limit), Stored::from_row)?
+        .collect::<Result<_, _>>()?;
+    let mut messages = Vec::with_capacity(found.len());
+    for mut message in found {
+        message.receive_count += 1;
+        let first_received_at = *message.first_received_at.get_or_insert(now.0);
+        let handle = ReceiptHandle {
+            queue: queue.name.clone(),
+            seq: message.seq,
+            receipt: Uuid::new_v4().simple().to_string(),
+        };
+        tx.prepare_cached(
+            "UPDATE messages SET visible_at = ?2, receive_count = ?3, first_received_at = ?4, receipt = ?5 WHERE seq = ?1",
+        )?
+        .execute((
+            message.seq,
+            now.plus_seconds(hidden_seconds).0,
+            message.receive_count,
+            first_received_at,
+            &handle.receipt,
+        ))?;
+        messages.push(message.view(&handle, request)?);
+    }
+    let next_visible_at: Option<i64> = tx
+        .prepare_cached("SELECT min(visible_at) FROM messages WHERE queue = ?1")?
+        .query_row([&queue.name], |row| row.get(0))?;
+    Ok(Received {
+        messages,
+        buried_in,
+        next_visible_at: next_visible_at.map(Millis),
+    })
+}
+
+/// Deletes what was kept for as long as the queue keeps messages.
+fn expire(tx: &Transaction<'_>, queue: &Queue, now: Millis) -> Result<(), AwsError> {
+    let kept_since = now.plus_seconds(-queue.settings.retention_seconds);
+    tx.prepare_cached("DELETE FROM messages WHERE queue = ?1 AND sent_at <= ?2")?
+        .execute((&queue.name, kept_since.0))?;
+    Ok(())
+}
+
+struct Stored {
+    seq: i64,
+    message_id: String,
+    body: String,
+    attributes: String,
+    trace_header: Option<String>,
+    sent_at: i64,
+    receive_count: i64,
+    first_received_at: Option<i64>,
+    came_from: Option<String>,
+}
+
+impl Stored {
+    fn from_row(row: &Row<'_>) -> rusqlite::Result<Stored> {
+        Ok(Stored {
+            seq: row.get(0)?,
+            message_id: row.get(1)?,
+            body: row.get(2)?,
+            attributes: row.get(3)?,
+            trace_header: row.get(4)?,
+            sent_at: row.get(5)?,
+            receive_count: row.get(6)?,
+            first_received_at: row.get(7)?,
+            came_from: row.get(8)?,
+        })
+    }
+
+    fn view(&self, handle: &ReceiptHandle, request: &ReceiveRequest) -> Result<Value, AwsError> {
+        let mut view = Map::new();
+        view.insert("MessageId".to_owned(), self.message_id.clone().into());
+        view.insert("ReceiptHandle".to_owned(), handle.to_string().into());
+        view.insert("MD5OfBody".to_owned(), md5_hex(&self.body).into());
+        view.insert("Body".to_owned(), self.body.clone().into());
+
+        let system = [
+            ("SenderId", Some(crate::ACCOUNT_ID.to_owned())),
+            ("SentTimestamp", Some(self.sent_at.to_string())),
+            ("ApproximateReceiveCount", Some(self.receive_count.to_string())),
+            (
+                "ApproximateFirstReceiveTimestamp",
+                self.first_received_at.map(|at| at.to_string()),
+            ),
+            ("AWSTraceHeader", self.trace_header.clone()),
+            ("DeadLetterQueueSourceArn", self.came_from.as_deref().map(arn)),
+        ];
+        let system: Map<String, Value> = system
+            .into_iter()
+            .filter(|(name, _)| request.wants(name))
+            .filter_map(|(name, value)| Some((name.to_owned(), value?.into())))
+            .collect();
+        if !system.is_empty() {
+            view.insert("Attributes".to_owned(), system.into());
+        }
+        let attributes = attributes::select(
+            serde_json::from_str(&self.attributes)?,
+            &request.message_attribute_names,
+        );
+        if let Some(digest) = attributes::digest(&attributes)? {
+            view.insert("MD5OfMessageAttributes".to_owned(), digest.into());
+            view.insert("MessageAttributes".to_owned(), aws_json::output(attributes)?);
+        }
+        Ok(Value::Object(view))
+    }
+}
+
+pub(crate) fn purge(tx: &Transaction<'_>, queue: &Queue) -> Result<Value, AwsError> {
+    tx.execute("DELETE FROM messages WHERE queue = ?1", [&queue.name])?;
+    Ok(json!({}))
+}
+
+/// How many messages are visible, in flight and delayed.
+pub(crate) fn counts(tx: &Transaction<'_>, queue: &Queue, now: Millis) -> Result<[(&'static str, i64); 3], AwsError> {
+    expire(tx, queue, now)?;
+    let (visible, in_flight, delayed) = tx
+        .prepare_cached(
+            "SELECT count(*) FILTER (WHERE visible_at <= ?2),
+                    count(*) FILTER (WHERE visible_at > ?2 AND receipt IS NOT NULL),
+                    count(*) FILTER (WHERE visible_at > ?2 AND receipt IS NULL)
+             FROM messages WHERE queue = ?1",
+        )?
+        .query_row((&queue.name, now.0), |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    Ok([
+        ("ApproximateNumberOfMessages", visible),
+        ("ApproximateNumberOfMessagesNotVisible", in_flight),
+        ("ApproximateNumberOfMessagesDelayed", delayed),
+    ])
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::from_value;
+
+    use super::*;
+    use crate::sqlite::Db;
+    use crate::sqs::{SCHEMA, queues};
+
+    const NOON: Millis = Millis(1_800_000_000_000);
+
+    #[test]
+    fn a_message_is_gone_when_its_queue_has_kept_it_long_enough() -> Result<(), AwsError> {
+        let db = Db::open(None, &SCHEMA).expect("a database in memory");
+        db.write(|tx| {
+            let queue = from_value(json!({"QueueName": "jobs", "Attributes": {"MessageRetentionPeriod": "60"}}))?;
+            queues::create(tx, queue, NOON)?;
+            let queue = Queue::read(tx, "jobs")?;
+            for at in [NOON, NOON.plus_seconds(1)] {
+                send(tx, &queue, from_value(json!({"MessageBody": "x"}))?, at)?;
+            }
+            let left = |now| counts(tx, &queue, now).map(|[(_, visible), ..]| visible);
+            assert_eq!(left(NOON.plus_seconds(59))?, 2);
+            assert_eq!(left(NOON.plus_seconds(60))?, 1);
+            assert_eq!(left(NOON.plus_seconds(61))?, 0);
+            Ok(())
+        })
+    }
+}

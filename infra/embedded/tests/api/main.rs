@@ -1,0 +1,10 @@
+//! The embedded services as the AWS SDK sees them.
+
+#![expect(clippy::unwrap_used, reason = "a test may fail where it stands")]
+
+mod dynamodb;
+mod restart;
+mod s3;
+mod secrets;
+mod sqs;
+mod stack;

@@ -1,0 +1,173 @@
+use aws_sdk_dynamodb::types::AttributeValue;
+use aws_sdk_secretsmanager::primitives::Blob;
+use aws_sdk_sqs::types::QueueAttributeName;
+use ecf_embedded::{Embedded, Options, StartError};
+
+use crate::dynamodb::{create_table, text};
+use crate::stack::Stack;
+use crate::{s3, sqs};
+
+const SECRET: [u8; 4] = [0, 159, 146, 150];
+
+/// Writes something into each service.
+async fn fill(stack: &Stack) {
+    create_table(&stack.dynamodb(), "receipts").await;
+    stack
+        .dynamodb()
+        .put_item()
+        .table_name("receipts")
+        .item("pk", text("one"))
+        .item("total", AttributeValue::N("100.00".to_owned()))
+        .send()
+        .await
+        .unwrap();
+    s3::create_bucket(&stack.s3(), true).await;
+    s3::put(&stack.s3(), "a", "one").await;
+    s3::put(&stack.s3(), "a", "two").await;
+    stack
+        .secrets()
+        .create_secret()
+        .name("company/1")
+        .secret_binary(Blob::new(SECRET))
+        .send()
+        .await
+        .unwrap();
+    let visibility = [(QueueAttributeName::VisibilityTimeout, "1")];
+    let url = sqs::create_with(&stack.sqs(), "jobs", &visibility).await;
+    for body in ["in flight", "waiting"] {
+        stack
+            .sqs()
+            .send_message()
+            .queue_url(&url)
+            .message_body(body)
+            .send()
+            .await
+            .unwrap();
+    }
+    let taken = stack.sqs().receive_message().queue_url(&url).send().await;
+    assert_eq!(taken.unwrap().messages()[0].body(), Some("in flight"));
+}
+
+/// Finds all of it again.
+async fn must_have_everything(stack: &Stack) {
+    let item = stack
+        .dynamodb()
+        .get_item()
+        .table_name("receipts")
+        .key("pk", text("one"))
+        .send()
+        .await
+        .unwrap();
+    assert!(item.item().is_some());
+    assert_eq!(s3::get(&stack.s3(), "a", None).await, "two");
+    let versions = stack.s3().list_object_versions().bucket(s3::BUCKET).send();
+    let versions = versions.await.unwrap();
+    assert_eq!(versions.versions().len(), 2);
+    let oldest = versions.versions()[1].version_id();
+    assert_eq!(s3::get(&stack.s3(), "a", oldest).await, "one");
+    let secret = stack.secrets().get_secret_value().secret_id("company/1");
+    let secret = secret.send().await.unwrap();
+    assert_eq!(secret.secret_binary().unwrap().as_ref(), SECRET);
+
+    let url = stack.sqs().get_queue_url().queue_name("jobs").send().await;
+    let url = url.unwrap().queue_url.unwrap();
+    let mut bodies = Vec::new();
+    for _receive in 0..10 {
+        for message in sqs::receive(&stack.sqs(), &url, 5).await {
+            let handle = message.receipt_handle().unwrap();
+            let delete = stack.sqs().delete_message().queue_url(&url);
+            delete.receipt_handle(handle).send().await.unwrap();
+            bodies.push(message.body.unwrap());
+        }
+        if bodies.len() == 2 {
+            break;
+        }
+    }
+    bodies.sort();
+    assert_eq!(bodies, ["in flight", "waiting"]);
+}
+
+#[tokio::test]
+async fn a_shutdown_keeps_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    let stack = Stack::start_in(folder.path()).await;
+    fill(&stack).await;
+    stack.embedded.shutdown().await;
+    let stack = Stack::start_in(folder.path()).await;
+    must_have_everything(&stack).await;
+}
+
+#[tokio::test]
+async fn dropping_without_a_shutdown_keeps_everything() {
+    let folder = tempfile::tempdir().unwrap();
+    let stack = Stack::start_in(folder.path()).await;
+    fill(&stack).await;
+    drop(stack);
+    let stack = Stack::start_in(folder.path()).await;
+    must_have_everything(&stack).await;
+}
+
+#[tokio::test]
+async fn a_copy_of_the_folder_taken_while_it_runs_has_everything_that_was_acknowledged() {
+    // What a killed process leaves behind is what is in its files at that moment.
+    let (folder, copy) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let stack = Stack::start_in(folder.path()).await;
+    fill(&stack).await;
+    copy_folder(folder.path(), copy.path());
+    let stack = Stack::start_in(copy.path()).await;
+    must_have_everything(&stack).await;
+}
+
+fn copy_folder(from: &std::path::Path, to: &std::path::Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_folder_serves_one_process_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let _first = Stack::start_in(folder.path()).await;
+    let second = Embedded::start(Options {
+        data_dir: Some(folder.path().to_owned()),
+        port: 0,
+    });
+    let error = second.await.unwrap_err();
+    assert!(matches!(error, StartError::DataDirInUse { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_taken_port_is_named() {
+    let first = Stack::start().await;
+    let port = first.embedded.endpoint_url().rsplit(':').next().unwrap();
+    let port = port.parse().unwrap();
+    let error = Embedded::start(Options { data_dir: None, port }).await.unwrap_err();
+    assert!(matches!(error, StartError::Listen { port: named, .. } if named == port));
+}
+
+#[tokio::test]
+async fn a_long_poll_does_not_hold_up_a_shutdown() {
+    let stack = Stack::start().await;
+    let url = sqs::create_with(&stack.sqs(), "jobs", &[]).await;
+    let client = stack.sqs();
+    let waiting = tokio::spawn(async move {
+        let request = client.receive_message().queue_url(&url);
+        request.wait_time_seconds(20).send().await
+    });
+    // Lets the poll reach the server before the end is announced.
+    for _turn in 0..100 {
+        let queues = stack.sqs().list_queues().send().await.unwrap();
+        assert_eq!(queues.queue_urls().len(), 1);
+    }
+    let begun = std::time::Instant::now();
+    stack.embedded.shutdown().await;
+    assert!(begun.elapsed() < std::time::Duration::from_secs(2));
+    assert!(waiting.await.unwrap().unwrap().messages().is_empty());
+}
