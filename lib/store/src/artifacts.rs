@@ -71,8 +71,13 @@ pub enum ArtifactKind {
 
 impl ArtifactKind {
     /// The kinds that the API serves.
-    pub const PUBLIC: [Self; 5] =
-        [Self::GeneratedXml, Self::SignedXml, Self::Rfce, Self::Ri, Self::TaxauthResponse];
+    pub const PUBLIC: [Self; 5] = [
+        Self::GeneratedXml,
+        Self::SignedXml,
+        Self::Rfce,
+        Self::Ri,
+        Self::TaxauthResponse,
+    ];
 
     /// Its name in the API and in S3.
     pub const fn as_str(self) -> &'static str {
@@ -124,7 +129,10 @@ pub struct Artifacts {
 
 impl Artifacts {
     pub fn new(client: Client, bucket: impl Into<String>) -> Self {
-        Self { client, bucket: bucket.into() }
+        Self {
+            client,
+            bucket: bucket.into(),
+        }
     }
 
     /// Keeps a document and says by which hash it is found again.
@@ -150,6 +158,23 @@ impl Artifacts {
         Ok(hash)
     }
 
+    /// Stores a signed receipt and, where there is one, its signed summary.
+    pub async fn put_signed(
+        &self,
+        scope: &Scope,
+        created_at: Timestamp,
+        receipt: &ReceiptId,
+        xml: Bytes,
+        rfce: Option<Bytes>,
+    ) -> Result<(), StoreError> {
+        self.put(scope, created_at, receipt, ArtifactKind::SignedXml, xml)
+            .await?;
+        if let Some(rfce) = rfce {
+            self.put(scope, created_at, receipt, ArtifactKind::Rfce, rfce).await?;
+        }
+        Ok(())
+    }
+
     /// The document with this hash.
     ///
     /// # Errors
@@ -169,7 +194,12 @@ impl Artifacts {
             Err(error) if matches!(error.as_service_error(), Some(GetObjectError::NoSuchKey(_))) => return Ok(None),
             Err(error) => return Err(StoreError::from_sdk(operation, error)),
         };
-        let bytes = answer.body.collect().await.map_err(|error| StoreError::retry(operation, error))?.into_bytes();
+        let bytes = answer
+            .body
+            .collect()
+            .await
+            .map_err(|error| StoreError::retry(operation, error))?
+            .into_bytes();
         let found = ContentHash::of(&bytes);
         if found != *hash {
             return Err(StoreError::corrupt(key, "bytes", format!("have the hash {found}")));
@@ -206,10 +236,19 @@ mod tests {
 
     #[test]
     fn an_object_key_names_company_environment_month_receipt_and_hash() {
-        let scope = Scope { company: CompanyId::from_random([0; 20]), environment: Environment::Ecf };
+        let scope = Scope {
+            company: CompanyId::from_random([0; 20]),
+            environment: Environment::Ecf,
+        };
         let receipt = "0123456789abcdefghjkmnpqrstvwxyz".parse().unwrap();
         let created_at = "2026-12-31T23:59:59-04:00".parse().unwrap();
-        let key = object_key(&scope, created_at, &receipt, ArtifactKind::SignedXml, &ContentHash::of(b""));
+        let key = object_key(
+            &scope,
+            created_at,
+            &receipt,
+            ArtifactKind::SignedXml,
+            &ContentHash::of(b""),
+        );
         assert_eq!(
             key,
             "00000000000000000000000000000000/ecf/2027/01/0123456789abcdefghjkmnpqrstvwxyz/signed-xml-\
@@ -222,7 +261,10 @@ mod tests {
         for kind in ArtifactKind::PUBLIC {
             assert_eq!(ArtifactKind::from_public_name(kind.as_str()), Some(kind));
         }
-        assert_eq!(ArtifactKind::from_public_name("dgii-response"), Some(ArtifactKind::TaxauthResponse));
+        assert_eq!(
+            ArtifactKind::from_public_name("dgii-response"),
+            Some(ArtifactKind::TaxauthResponse)
+        );
         assert_eq!(ArtifactKind::from_public_name("payload"), None);
     }
 }

@@ -1,6 +1,7 @@
 //! The SDK clients, made from one shared configuration.
 
-use aws_config::SdkConfig;
+use aws_config::{BehaviorVersion, Region, SdkConfig};
+use aws_sdk_dynamodb::config::{Credentials, SharedCredentialsProvider};
 
 /// One client per service that the store speaks to.
 #[derive(Debug, Clone)]
@@ -12,6 +13,11 @@ pub struct Clients {
 }
 
 impl Clients {
+    /// Clients as a deployed function's environment configures them.
+    pub async fn load() -> Self {
+        Self::new(&aws_config::load_defaults(BehaviorVersion::latest()).await)
+    }
+
     pub fn new(config: &SdkConfig) -> Self {
         // Path style everywhere: behind a custom endpoint a bucket has no host name of its own.
         let s3 = aws_sdk_s3::config::Builder::from(config).force_path_style(true).build();
@@ -22,4 +28,16 @@ impl Clients {
             secretsmanager: aws_sdk_secretsmanager::Client::new(config),
         }
     }
+}
+
+/// The configuration for services on this machine, which take any credentials.
+pub fn local_config(endpoint_url: &str) -> SdkConfig {
+    SdkConfig::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .region(Region::from_static("us-east-1"))
+        .endpoint_url(endpoint_url)
+        .credentials_provider(SharedCredentialsProvider::new(Credentials::new(
+            "local", "local", None, None, "local",
+        )))
+        .build()
 }

@@ -20,7 +20,11 @@ pub enum StoreError {
     Contended { operation: &'static str, attempts: u32 },
     /// A stored record does not read back as what it should be.
     #[error("record {key} is corrupt: {attribute} {why}")]
-    Corrupt { key: String, attribute: &'static str, why: String },
+    Corrupt {
+        key: String,
+        attribute: &'static str,
+        why: String,
+    },
     /// This process was started without the address that the call needs.
     #[error("no address is configured for {0}")]
     NotConfigured(&'static str),
@@ -39,16 +43,26 @@ impl StoreError {
         matches!(self, Self::Retry { .. } | Self::Contended { .. })
     }
 
-    pub(crate) fn corrupt(key: impl ToString, attribute: &'static str, why: impl ToString) -> Self {
-        Self::Corrupt { key: key.to_string(), attribute, why: why.to_string() }
+    pub fn corrupt(key: impl ToString, attribute: &'static str, why: impl ToString) -> Self {
+        Self::Corrupt {
+            key: key.to_string(),
+            attribute,
+            why: why.to_string(),
+        }
     }
 
-    pub(crate) fn unexpected(operation: &'static str, source: impl Into<Source>) -> Self {
-        Self::Unexpected { operation, source: source.into() }
+    pub fn unexpected(operation: &'static str, source: impl Into<Source>) -> Self {
+        Self::Unexpected {
+            operation,
+            source: source.into(),
+        }
     }
 
     pub(crate) fn retry(operation: &'static str, source: impl Into<Source>) -> Self {
-        Self::Retry { operation, source: source.into() }
+        Self::Retry {
+            operation,
+            source: source.into(),
+        }
     }
 
     pub(crate) fn from_sdk<E>(operation: &'static str, error: SdkError<E, HttpResponse>) -> Self
@@ -64,7 +78,11 @@ impl StoreError {
             // No answer, or one that could not be read.
             _ => true,
         };
-        if again { Self::retry(operation, error) } else { Self::unexpected(operation, error) }
+        if again {
+            Self::retry(operation, error)
+        } else {
+            Self::unexpected(operation, error)
+        }
     }
 }
 
@@ -97,7 +115,13 @@ mod tests {
     #[test]
     fn only_what_time_can_mend_is_retryable() {
         assert!(StoreError::retry("put", "timed out").is_retryable());
-        assert!(StoreError::Contended { operation: "put", attempts: 5 }.is_retryable());
+        assert!(
+            StoreError::Contended {
+                operation: "put",
+                attempts: 5
+            }
+            .is_retryable()
+        );
         assert!(!StoreError::unexpected("put", "access denied").is_retryable());
         assert!(!StoreError::corrupt("co#1", "st", "is missing").is_retryable());
         assert!(passes_with_time("ThrottlingException"));

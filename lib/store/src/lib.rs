@@ -31,14 +31,16 @@
 mod artifacts;
 mod clients;
 mod error;
+mod identities;
 mod ids;
 mod queues;
 mod table;
 mod vault;
 
 pub use artifacts::{ArtifactKind, Artifacts, ContentHash};
-pub use clients::Clients;
+pub use clients::{Clients, local_config};
 pub use error::StoreError;
+pub use identities::{Identities, certificate_summary};
 pub use ids::{ApiKeyId, CompanyId, DeliveryId, IdError, ReceiptId, Scope, WebhookId};
 pub use queues::{LONGEST_DELAY, QueueUrls, Queues, SubmissionJob, SubmissionUrls, WebhookJob};
 pub use table::{
@@ -46,6 +48,6 @@ pub use table::{
     LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, Mode, NewApiKey, NewCompany, NewRange,
     NewReceipt, NewSignup, NewWebhook, Numbering, Opened, OutboxEntry, Range, Receipt, Recorded, SHARDS, Signed,
     SignedLater, SignupRecord, StoredToken, Table, Take, Verdict, WEBHOOK_LIMIT, Webhook, WebhookChanges,
-    WebhookCreated, fiscal_day,
+    WebhookCreated, fiscal_day, webhook_context,
 };
 pub use vault::{StoredCertificate, Vault};

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use aws_sdk_sqs::Client;
 use ecf::Environment;
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -22,9 +23,19 @@ pub const LONGEST_DELAY: Duration = Duration::from_secs(15 * 60);
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum SubmissionJob {
     /// Send a signed receipt.
-    Send { company: CompanyId, environment: Environment, receipt: ReceiptId, attempt: u32 },
+    Send {
+        company: CompanyId,
+        environment: Environment,
+        receipt: ReceiptId,
+        attempt: u32,
+    },
     /// Ask for the verdict of a submitted one.
-    Poll { company: CompanyId, environment: Environment, receipt: ReceiptId, attempt: u32 },
+    Poll {
+        company: CompanyId,
+        environment: Environment,
+        receipt: ReceiptId,
+        attempt: u32,
+    },
 }
 
 /// Something to tell to an address outside.
@@ -32,7 +43,11 @@ pub enum SubmissionJob {
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum WebhookJob {
     /// A receipt reached its verdict: tell every subscription that wants to know.
-    Event { company: CompanyId, environment: Environment, receipt: ReceiptId },
+    Event {
+        company: CompanyId,
+        environment: Environment,
+        receipt: ReceiptId,
+    },
     /// Deliver once more what an earlier attempt could not.
     Deliver {
         company: CompanyId,
@@ -43,6 +58,9 @@ pub enum WebhookJob {
         #[serde(default)]
         receipt: Option<ReceiptId>,
         attempt: u32,
+        /// A queue delays by a quarter of an hour at most: a longer wait comes in hops.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        not_before: Option<Timestamp>,
     },
     /// A company signed up: tell the portal.
     Portal { company: CompanyId },
@@ -50,8 +68,16 @@ pub enum WebhookJob {
 
 impl SubmissionJob {
     pub fn scope(&self) -> Scope {
-        let (Self::Send { company, environment, .. } | Self::Poll { company, environment, .. }) = self;
-        Scope { company: *company, environment: *environment }
+        let (Self::Send {
+            company, environment, ..
+        }
+        | Self::Poll {
+            company, environment, ..
+        }) = self;
+        Scope {
+            company: *company,
+            environment: *environment,
+        }
     }
 
     pub fn receipt(&self) -> ReceiptId {
@@ -94,7 +120,11 @@ impl Queues {
 
     /// Queues a step on the queue of its environment. A delay beyond [`LONGEST_DELAY`] is cut to it.
     pub async fn send_submission(&self, job: &SubmissionJob, delay: Duration) -> Result<(), StoreError> {
-        let urls = self.urls.submission.as_ref().ok_or(StoreError::NotConfigured("submission queues"))?;
+        let urls = self
+            .urls
+            .submission
+            .as_ref()
+            .ok_or(StoreError::NotConfigured("submission queues"))?;
         let url = match job.scope().environment {
             Environment::TesteCF => &urls.testecf,
             Environment::CerteCF => &urls.certecf,
@@ -105,7 +135,11 @@ impl Queues {
 
     /// Queues a webhook job. A delay beyond [`LONGEST_DELAY`] is cut to it.
     pub async fn send_webhook(&self, job: &WebhookJob, delay: Duration) -> Result<(), StoreError> {
-        let url = self.urls.webhook.as_ref().ok_or(StoreError::NotConfigured("webhook queue"))?;
+        let url = self
+            .urls
+            .webhook
+            .as_ref()
+            .ok_or(StoreError::NotConfigured("webhook queue"))?;
         self.send("send to webhook queue", url, job, delay).await
     }
 
@@ -146,10 +180,14 @@ mod tests {
     fn messages_of_today_and_of_older_versions_parse() {
         let id = || ID.parse().unwrap();
         let (company, environment) = (ID.parse().unwrap(), Environment::TesteCF);
-        let send = SubmissionJob::Send { company, environment, receipt: id(), attempt: 2 };
-        let text = format!(
-            r#"{{"kind":"send","company":"{ID}","environment":"TesteCF","receipt":"{ID}","attempt":2}}"#
-        );
+        let send = SubmissionJob::Send {
+            company,
+            environment,
+            receipt: id(),
+            attempt: 2,
+        };
+        let text =
+            format!(r#"{{"kind":"send","company":"{ID}","environment":"TesteCF","receipt":"{ID}","attempt":2}}"#);
         assert_eq!(serde_json::to_string(&send).unwrap(), text);
         assert_eq!(serde_json::from_str::<SubmissionJob>(&text).unwrap(), send);
 
@@ -157,7 +195,15 @@ mod tests {
             r#"{{"kind":"deliver","company":"{ID}","environment":"TesteCF","webhook":"{ID}","delivery":4096,"attempt":3,"from_the_future":1}}"#
         );
         let job: WebhookJob = serde_json::from_str(&text).unwrap();
-        let WebhookJob::Deliver { receipt: None, attempt: 3, delivery, .. } = job else { panic!("{job:?}") };
+        let WebhookJob::Deliver {
+            receipt: None,
+            attempt: 3,
+            delivery,
+            ..
+        } = job
+        else {
+            panic!("{job:?}")
+        };
         assert_eq!(delivery.as_u64(), 4096);
 
         assert!(serde_json::from_str::<WebhookJob>(r#"{"kind":"unheard_of"}"#).is_err());

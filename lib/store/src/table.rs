@@ -4,6 +4,7 @@
 //! together is one transaction (`write`).
 
 mod api_keys;
+mod change;
 mod companies;
 mod counters;
 mod deliveries;
@@ -23,9 +24,7 @@ use aws_sdk_dynamodb::{
 };
 
 pub use api_keys::{ApiKey, ListedApiKey, NewApiKey};
-pub use companies::{
-    CertificateSummary, Company, CompanyCreated, NewCompany, NewSignup, SignupRecord,
-};
+pub use companies::{CertificateSummary, Company, CompanyCreated, NewCompany, NewSignup, SignupRecord};
 pub use counters::DayCounts;
 pub use deliveries::Delivery;
 pub use due::{DueEntry, SHARDS};
@@ -36,7 +35,7 @@ pub use receipts::{
 };
 pub use sequences::{CallerTake, NewRange, Numbering, Opened, Range, Take};
 pub use tokens::StoredToken;
-pub use webhooks::{NewWebhook, Webhook, WebhookChanges, WebhookCreated, WEBHOOK_LIMIT};
+pub use webhooks::{NewWebhook, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, webhook_context};
 
 use crate::StoreError;
 use item::{Item, Stored};
@@ -51,7 +50,15 @@ pub struct Table {
 
 impl Table {
     pub fn new(client: Client, name: impl Into<String>) -> Self {
-        Self { client, name: name.into() }
+        Self {
+            client,
+            name: name.into(),
+        }
+    }
+
+    /// Whether the table answers: a read of a key that nothing has.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        self.read_eventual("ping", &keys::signup(&[0; 32])).await.map(|_| ())
     }
 
     /// A point read that sees every write answered before it.
@@ -62,6 +69,15 @@ impl Table {
     /// A point read at half the price that may lag behind by moments.
     async fn read_eventual(&self, operation: &'static str, key: &Key) -> Result<Option<Stored>, StoreError> {
         self.read_item(operation, key, false).await
+    }
+
+    /// A point read at half the price for records that hardly change: it may be behind, but never misses one that was
+    /// written before.
+    async fn read_settled(&self, operation: &'static str, key: &Key) -> Result<Option<Stored>, StoreError> {
+        match self.read_item(operation, key, false).await? {
+            Some(stored) => Ok(Some(stored)),
+            None => self.read_item(operation, key, true).await,
+        }
     }
 
     async fn read_item(
@@ -92,7 +108,10 @@ impl Table {
                 let left = limit.saturating_sub(items.len()).clamp(1, 1_000);
                 request = request.limit(i32::try_from(left).unwrap_or(1_000));
             }
-            let page = request.send().await.map_err(|error| StoreError::from_sdk(operation, error))?;
+            let page = request
+                .send()
+                .await
+                .map_err(|error| StoreError::from_sdk(operation, error))?;
             items.extend(page.items.unwrap_or_default().into_iter().map(Stored::new));
             let enough = query.limit.is_some_and(|limit| items.len() >= limit);
             start = page.last_evaluated_key;
@@ -107,8 +126,14 @@ impl Table {
         let mut total = 0;
         let mut start: Option<Item> = None;
         loop {
-            let request = self.query_request(query).select(Select::Count).set_exclusive_start_key(start.take());
-            let page = request.send().await.map_err(|error| StoreError::from_sdk(operation, error))?;
+            let request = self
+                .query_request(query)
+                .select(Select::Count)
+                .set_exclusive_start_key(start.take());
+            let page = request
+                .send()
+                .await
+                .map_err(|error| StoreError::from_sdk(operation, error))?;
             total += usize::try_from(page.count).unwrap_or(0);
             start = page.last_evaluated_key;
             if start.is_none() {
@@ -166,7 +191,11 @@ impl<'a> Query<'a> {
     }
 
     fn index(index: &'a keys::Index, partition: String) -> Self {
-        Self { index: Some(index.name), partition: (index.pk, partition), ..Self::of(String::new()) }
+        Self {
+            index: Some(index.name),
+            partition: (index.pk, partition),
+            ..Self::of(String::new())
+        }
     }
 }
 

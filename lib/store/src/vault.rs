@@ -57,7 +57,9 @@ impl fmt::Debug for StoredCertificate {
 
 impl fmt::Debug for Vault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Vault").field("prefix", &self.prefix).finish_non_exhaustive()
+        f.debug_struct("Vault")
+            .field("prefix", &self.prefix)
+            .finish_non_exhaustive()
     }
 }
 
@@ -77,25 +79,42 @@ impl Drop for CertificateSecret {
 
 impl Vault {
     pub fn new(client: Client, prefix: impl Into<String>) -> Self {
-        Self { client, prefix: prefix.into(), cipher: Arc::default() }
+        Self {
+            client,
+            prefix: prefix.into(),
+            cipher: Arc::default(),
+        }
     }
 
     /// Keeps a certificate as the company's current one; the one before stays readable as the previous version.
     pub async fn store_certificate(&self, company: &CompanyId, p12: &[u8], pin: &str) -> Result<(), StoreError> {
         let operation = "store certificate";
-        let secret = CertificateSecret { p12_base64: BASE64_STANDARD.encode(p12), pin: pin.to_owned() };
-        let text = Zeroizing::new(
-            serde_json::to_string(&secret).map_err(|error| StoreError::unexpected(operation, error))?,
-        );
+        let secret = CertificateSecret {
+            p12_base64: BASE64_STANDARD.encode(p12),
+            pin: pin.to_owned(),
+        };
+        let text =
+            Zeroizing::new(serde_json::to_string(&secret).map_err(|error| StoreError::unexpected(operation, error))?);
         let name = self.certificate_name(company);
         if self.put_version(operation, &name, &text).await? {
             return Ok(());
         }
-        let created = self.client.create_secret().name(&name).secret_string(text.as_str()).send().await;
+        let created = self
+            .client
+            .create_secret()
+            .name(&name)
+            .secret_string(text.as_str())
+            .send()
+            .await;
         match created {
             Ok(_) => Ok(()),
             // Another upload was first: ours is the next version.
-            Err(error) if matches!(error.as_service_error(), Some(CreateSecretError::ResourceExistsException(_))) => {
+            Err(error)
+                if matches!(
+                    error.as_service_error(),
+                    Some(CreateSecretError::ResourceExistsException(_))
+                ) =>
+            {
                 match self.put_version(operation, &name, &text).await? {
                     true => Ok(()),
                     false => Err(StoreError::from_sdk(operation, error)),
@@ -117,7 +136,11 @@ impl Vault {
         let p12 = BASE64_STANDARD
             .decode(&secret.p12_base64)
             .map_err(|_| StoreError::corrupt(&name, "p12_base64", "is not Base64"))?;
-        Ok(Some(StoredCertificate { p12: Zeroizing::new(p12), pin: Zeroizing::new(secret.pin.clone()), version }))
+        Ok(Some(StoredCertificate {
+            p12: Zeroizing::new(p12),
+            pin: Zeroizing::new(secret.pin.clone()),
+            version,
+        }))
     }
 
     /// Encrypts a short secret. It opens only with the same context, which names what it belongs to.
@@ -142,10 +165,20 @@ impl Vault {
 
     /// `false`: there is no such secret.
     async fn put_version(&self, operation: &'static str, name: &str, text: &str) -> Result<bool, StoreError> {
-        match self.client.put_secret_value().secret_id(name).secret_string(text).send().await {
+        match self
+            .client
+            .put_secret_value()
+            .secret_id(name)
+            .secret_string(text)
+            .send()
+            .await
+        {
             Ok(_) => Ok(true),
             Err(error)
-                if matches!(error.as_service_error(), Some(PutSecretValueError::ResourceNotFoundException(_))) =>
+                if matches!(
+                    error.as_service_error(),
+                    Some(PutSecretValueError::ResourceNotFoundException(_))
+                ) =>
             {
                 Ok(false)
             }
@@ -160,11 +193,16 @@ impl Vault {
     ) -> Result<Option<(Zeroizing<String>, String)>, StoreError> {
         match self.client.get_secret_value().secret_id(name).send().await {
             Ok(answer) => {
-                let text = answer.secret_string.ok_or_else(|| StoreError::corrupt(name, "secret", "has no text"))?;
+                let text = answer
+                    .secret_string
+                    .ok_or_else(|| StoreError::corrupt(name, "secret", "has no text"))?;
                 Ok(Some((Zeroizing::new(text), answer.version_id.unwrap_or_default())))
             }
             Err(error)
-                if matches!(error.as_service_error(), Some(GetSecretValueError::ResourceNotFoundException(_))) =>
+                if matches!(
+                    error.as_service_error(),
+                    Some(GetSecretValueError::ResourceNotFoundException(_))
+                ) =>
             {
                 Ok(None)
             }
@@ -193,14 +231,15 @@ fn cipher(data_key: &str) -> Aes256Gcm {
     cipher
 }
 
-fn seal(
-    cipher: &Aes256Gcm,
-    nonce: [u8; NONCE_BYTES],
-    context: &[u8],
-    plaintext: &[u8],
-) -> Result<Vec<u8>, StoreError> {
+fn seal(cipher: &Aes256Gcm, nonce: [u8; NONCE_BYTES], context: &[u8], plaintext: &[u8]) -> Result<Vec<u8>, StoreError> {
     let encrypted = cipher
-        .encrypt(&Nonce::from(nonce), Payload { msg: plaintext, aad: context })
+        .encrypt(
+            &Nonce::from(nonce),
+            Payload {
+                msg: plaintext,
+                aad: context,
+            },
+        )
         .map_err(|error| StoreError::unexpected("seal", error))?;
     let mut sealed = Vec::with_capacity(1 + NONCE_BYTES + encrypted.len());
     sealed.push(SEALED_V1);
@@ -218,7 +257,13 @@ fn open(cipher: &Aes256Gcm, context: &[u8], sealed: &[u8]) -> Result<Zeroizing<V
         return Err(corrupt("are cut off"));
     };
     cipher
-        .decrypt(&Nonce::from(*nonce), Payload { msg: encrypted, aad: context })
+        .decrypt(
+            &Nonce::from(*nonce),
+            Payload {
+                msg: encrypted,
+                aad: context,
+            },
+        )
         .map(Zeroizing::new)
         .map_err(|_| corrupt("were changed, or sealed for another context or with another key"))
 }

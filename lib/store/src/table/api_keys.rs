@@ -5,9 +5,10 @@ use jiff::Timestamp;
 
 use super::{
     Query, Sort, Table,
+    change::Change,
     item::{Item, NewItem, Stored, bytes, instant, text},
     keys::{self, SK},
-    write::{Change, Part, Transacted},
+    write::{Part, Transacted},
 };
 use crate::{
     StoreError,
@@ -85,11 +86,14 @@ impl Table {
     /// Stores a key. `false`: a key with this hash or id exists.
     pub async fn create_api_key(&self, new: NewApiKey) -> Result<bool, StoreError> {
         let parts = new.items().map(Part::PutNew).into();
-        Ok(matches!(self.transact("create API key", parts).await?, Transacted::Done))
+        Ok(matches!(
+            self.transact("create API key", parts).await?,
+            Transacted::Done
+        ))
     }
 
     pub async fn api_key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<ApiKey>, StoreError> {
-        let stored = self.read_eventual("read API key", &keys::api_key(hash)).await?;
+        let stored = self.read_settled("read API key", &keys::api_key(hash)).await?;
         stored
             .map(|stored| {
                 Ok(ApiKey {
@@ -105,17 +109,15 @@ impl Table {
     }
 
     /// Revokes a key for good. `false`: the company has no such key.
-    pub async fn revoke_api_key(
-        &self,
-        company: &CompanyId,
-        id: &ApiKeyId,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
+    pub async fn revoke_api_key(&self, company: &CompanyId, id: &ApiKeyId, now: Timestamp) -> Result<bool, StoreError> {
         let Some(hash) = self.api_key_hash(company, id).await? else {
             return Ok(false);
         };
         let parts = revocation(company, id, &hash, now).map(Part::Update).into();
-        Ok(matches!(self.transact("revoke API key", parts).await?, Transacted::Done))
+        Ok(matches!(
+            self.transact("revoke API key", parts).await?,
+            Transacted::Done
+        ))
     }
 
     /// The company's keys of both kinds, revoked ones included.
@@ -125,7 +127,11 @@ impl Table {
             consistent: true,
             ..Query::of(keys::company_partition(company))
         };
-        self.query("list API keys", query).await?.iter().map(read_listed).collect()
+        self.query("list API keys", query)
+            .await?
+            .iter()
+            .map(read_listed)
+            .collect()
     }
 
     pub(crate) async fn api_key_hash(
@@ -133,15 +139,20 @@ impl Table {
         company: &CompanyId,
         id: &ApiKeyId,
     ) -> Result<Option<[u8; 32]>, StoreError> {
-        let stored = self.read("read listed API key", &keys::listed_api_key(company, id)).await?;
+        let stored = self
+            .read("read listed API key", &keys::listed_api_key(company, id))
+            .await?;
         stored.map(|stored| stored.hash(HASH)).transpose()
     }
 }
 
 /// Both items of a key marked revoked; the first revocation's time stays.
 pub(crate) fn revocation(company: &CompanyId, id: &ApiKeyId, hash: &[u8; 32], now: Timestamp) -> [Change; 2] {
-    [keys::api_key(hash), keys::listed_api_key(company, id)]
-        .map(|key| Change::of(key).set_once(REVOKED_AT, instant(now)).when("attribute_exists(#pk)"))
+    [keys::api_key(hash), keys::listed_api_key(company, id)].map(|key| {
+        Change::of(key)
+            .set_once(REVOKED_AT, instant(now))
+            .when("attribute_exists(#pk)")
+    })
 }
 
 fn read_listed(stored: &Stored) -> Result<ListedApiKey, StoreError> {

@@ -8,9 +8,10 @@ use jiff::{SignedDuration, Timestamp};
 use super::{
     Table,
     api_keys::NewApiKey,
+    change::Change,
     item::{Item, NewItem, Stored, bytes, expiry, flag, instant, text},
     keys::{self, TTL},
-    write::{Applied, Change, Part, Transacted},
+    write::{Applied, Part, Transacted},
 };
 use crate::{
     StoreError,
@@ -128,7 +129,9 @@ impl Table {
         let mut parts = vec![Part::PutNew(profile_item(&new))];
         let mut outcomes = vec![CompanyCreated::IdTaken];
         if new.verified {
-            let owner = NewItem::new(&keys::rnc(new.rnc.as_str())).with(COMPANY, text(new.id)).build();
+            let owner = NewItem::new(&keys::rnc(new.rnc.as_str()))
+                .with(COMPANY, text(new.id))
+                .build();
             parts.push(Part::PutNew(owner));
             outcomes.push(CompanyCreated::RncTaken);
         }
@@ -152,13 +155,13 @@ impl Table {
     }
 
     pub async fn company(&self, id: &CompanyId) -> Result<Option<Company>, StoreError> {
-        let stored = self.read_eventual("read company", &keys::company(id)).await?;
+        let stored = self.read_settled("read company", &keys::company(id)).await?;
         stored.map(|stored| read_company(*id, &stored)).transpose()
     }
 
     /// The verified company that owns an RNC.
     pub async fn company_by_rnc(&self, rnc: &Rnc) -> Result<Option<CompanyId>, StoreError> {
-        let stored = self.read_eventual("read RNC owner", &keys::rnc(rnc.as_str())).await?;
+        let stored = self.read_settled("read RNC owner", &keys::rnc(rnc.as_str())).await?;
         stored.map(|stored| stored.parse(COMPANY)).transpose()
     }
 
@@ -179,7 +182,10 @@ impl Table {
             .set(CERTIFICATE_STORED_AT, instant(summary.stored_at))
             .set(UPDATED_AT, instant(now))
             .when("attribute_exists(#pk)");
-        Ok(matches!(self.apply("set certificate summary", change).await?, Applied::Done(_)))
+        Ok(matches!(
+            self.apply("set certificate summary", change).await?,
+            Applied::Done(_)
+        ))
     }
 
     /// The sign-up of the last hour with this idempotency key.
@@ -217,7 +223,10 @@ impl Table {
         let mut parts = vec![Part::Update(record)];
         parts.extend(super::api_keys::revocation(&signup.company, &signup.api_key, &old_hash, now).map(Part::Update));
         parts.extend(new.items().map(Part::PutNew));
-        Ok(matches!(self.transact("replace sign-up key", parts).await?, Transacted::Done))
+        Ok(matches!(
+            self.transact("replace sign-up key", parts).await?,
+            Transacted::Done
+        ))
     }
 }
 

@@ -10,9 +10,9 @@ use jiff::civil::Date;
 
 use super::{
     Query, Sort, Table,
+    change::Change,
     item::{Stored, number},
     keys::{self, SK},
-    write::Change,
 };
 use crate::{StoreError, ids::Scope};
 
@@ -47,21 +47,32 @@ impl Table {
             sort: Sort::Between(SK, keys::day(from), keys::day(to)),
             ..Query::of(keys::counters_partition(scope))
         };
-        self.query("read counters", query).await?.iter().map(read_counts).collect()
+        self.query("read counters", query)
+            .await?
+            .iter()
+            .map(read_counts)
+            .collect()
     }
 
     async fn count(&self, scope: &Scope, day: Date, name: String) -> Result<(), StoreError> {
-        self.apply("count", Change::of(keys::counter(scope, day)).add(&name, number(1))).await?;
+        self.apply("count", Change::of(keys::counter(scope, day)).add(&name, number(1)))
+            .await?;
         Ok(())
     }
 }
 
 fn read_counts(stored: &Stored) -> Result<DayCounts, StoreError> {
     let day = stored.sk()?.parse().map_err(|error| stored.corrupt(SK, error))?;
-    let mut counts = DayCounts { day, created: BTreeMap::new(), ended: BTreeMap::new() };
+    let mut counts = DayCounts {
+        day,
+        created: BTreeMap::new(),
+        ended: BTreeMap::new(),
+    };
     for name in stored.names().filter(|name| ![keys::PK, SK].contains(name)) {
         let count = stored.count(name)?;
-        let (ecf_type, state) = name.split_once(':').map_or((name, None), |(ecf_type, state)| (ecf_type, Some(state)));
+        let (ecf_type, state) = name
+            .split_once(':')
+            .map_or((name, None), |(ecf_type, state)| (ecf_type, Some(state)));
         let bad = |error: &dyn std::fmt::Display| stored.corrupt("count", format!("{name}: {error}"));
         let ecf_type: ReceiptType = ecf_type.parse().map_err(|error| bad(&error))?;
         match state {

@@ -94,9 +94,17 @@ impl Table {
         if offset >= total || limit == 0 {
             return Ok((Vec::new(), total));
         }
-        let query = Query { limit: Some(offset.saturating_add(limit)), ..query };
+        let query = Query {
+            limit: Some(offset.saturating_add(limit)),
+            ..query
+        };
         let items = self.query("list deliveries", query).await?;
-        let page = items.iter().skip(offset).take(limit).map(read_delivery).collect::<Result<_, _>>()?;
+        let page = items
+            .iter()
+            .skip(offset)
+            .take(limit)
+            .map(read_delivery)
+            .collect::<Result<_, _>>()?;
         Ok((page, total))
     }
 }

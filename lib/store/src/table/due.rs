@@ -7,9 +7,10 @@ use jiff::Timestamp;
 
 use super::{
     Query, Sort, Table,
+    change::Change,
     item::text,
     keys::{self, DUE},
-    write::{Applied, Change},
+    write::Applied,
 };
 use crate::{
     StoreError,
@@ -44,7 +45,11 @@ impl Table {
             .iter()
             .map(|entry| {
                 let (scope, receipt) = keys::receipt_parts(entry.pk()?)?;
-                Ok(DueEntry { scope, receipt, at: entry.parse(DUE.sk)? })
+                Ok(DueEntry {
+                    scope,
+                    receipt,
+                    at: entry.parse(DUE.sk)?,
+                })
             })
             .collect()
     }

@@ -137,7 +137,9 @@ impl Stored {
             Some(AttributeValue::S(text) | AttributeValue::N(text)) => text,
             Some(_) => return Err(self.corrupt(name, "is neither text nor number")),
         };
-        text.parse().map(Some).map_err(|error| self.corrupt(name, format!("does not parse: {error}")))
+        text.parse()
+            .map(Some)
+            .map_err(|error| self.corrupt(name, format!("does not parse: {error}")))
     }
 
     pub(crate) fn instant(&self, name: &'static str) -> Result<Timestamp, StoreError> {
@@ -148,7 +150,9 @@ impl Stored {
         let Some(millis) = self.opt_parse::<i64>(name)? else {
             return Ok(None);
         };
-        Timestamp::from_millisecond(millis).map(Some).map_err(|error| self.corrupt(name, error))
+        Timestamp::from_millisecond(millis)
+            .map(Some)
+            .map_err(|error| self.corrupt(name, error))
     }
 
     pub(crate) fn bytes(&self, name: &'static str) -> Result<&[u8], StoreError> {
@@ -171,7 +175,9 @@ impl Stored {
         let Some(bytes) = self.opt_bytes(name)? else {
             return Ok(None);
         };
-        let hash = bytes.try_into().map_err(|_| self.corrupt(name, format!("has {} bytes, not 32", bytes.len())))?;
+        let hash = bytes
+            .try_into()
+            .map_err(|_| self.corrupt(name, format!("has {} bytes, not 32", bytes.len())))?;
         Ok(Some(hash))
     }
 
@@ -212,7 +218,11 @@ impl Stored {
             None => Ok(Vec::new()),
             Some(AttributeValue::Ns(numbers)) => numbers
                 .iter()
-                .map(|number| number.parse().map_err(|_| self.corrupt(name, format!("holds {number}"))))
+                .map(|number| {
+                    number
+                        .parse()
+                        .map_err(|_| self.corrupt(name, format!("holds {number}")))
+                })
                 .collect(),
             Some(_) => Err(self.corrupt(name, "is not a set of numbers")),
         }
@@ -221,33 +231,10 @@ impl Stored {
     /// A counter whose name is made of data.
     pub(crate) fn count(&self, name: &str) -> Result<u64, StoreError> {
         match self.item.get(name) {
-            Some(AttributeValue::N(digits)) => {
-                digits.parse().map_err(|_| self.corrupt("count", format!("{name} holds {digits}")))
-            }
+            Some(AttributeValue::N(digits)) => digits
+                .parse()
+                .map_err(|_| self.corrupt("count", format!("{name} holds {digits}"))),
             _ => Err(self.corrupt("count", format!("{name} is not a number"))),
         }
     }
-
-    /// The item's size as DynamoDB counts it, names included.
-    #[cfg(test)]
-    pub(crate) fn size_bytes(&self) -> usize {
-        size_bytes(&self.item)
-    }
-}
-
-#[cfg(test)]
-pub(crate) fn size_bytes(item: &Item) -> usize {
-    item.iter()
-        .map(|(name, value)| {
-            name.len()
-                + match value {
-                    AttributeValue::S(text) => text.len(),
-                    AttributeValue::N(digits) => digits.len().div_ceil(2) + 1,
-                    AttributeValue::B(blob) => blob.as_ref().len(),
-                    AttributeValue::Ss(texts) => texts.iter().map(String::len).sum(),
-                    AttributeValue::Bool(_) => 1,
-                    other => panic!("no size rule for {other:?}"),
-                }
-        })
-        .sum()
 }

@@ -11,7 +11,7 @@ mod record;
 mod sending;
 mod verdict;
 
-use ecf::{Circumstances, Condition, Encf, Fecha, ReceiptState, ReceiptType, Rnc};
+use ecf::{Circumstances, Condition, Encf, Fecha, ReceiptState, ReceiptType, Rnc, Stamp, StampHosts};
 use jiff::{Timestamp, civil::Date};
 
 pub use creation::{Created, NewReceipt, SignedLater};
@@ -19,7 +19,7 @@ pub use finding::ListedReceipt;
 pub use sending::{Claim, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND};
 pub use verdict::{Recorded, Verdict};
 
-use super::{Table, item::text, keys, write::Change};
+use super::{Table, change::Change, item::text, keys};
 use crate::{
     StoreError,
     artifacts::ContentHash,
@@ -108,13 +108,37 @@ impl OutboxEntry {
     }
 
     fn from_str(text: &str) -> Option<Self> {
-        [Self::Webhook, Self::Exchange].into_iter().find(|entry| entry.as_str() == text)
+        [Self::Webhook, Self::Exchange]
+            .into_iter()
+            .find(|entry| entry.as_str() == text)
     }
 }
 
 impl Receipt {
     pub fn encf(&self) -> Option<&Encf> {
         self.signed.as_ref().map(|signed| &signed.encf)
+    }
+
+    /// Whether the authority gets a summary in place of the receipt.
+    pub fn is_sent_as_summary(&self) -> bool {
+        self.signed.as_ref().is_some_and(|signed| signed.rfce.is_some())
+    }
+
+    /// The address in the QR code, from the values of the signed document.
+    pub fn electronic_stamp(&self, hosts: &StampHosts) -> Option<String> {
+        let signed = self.signed.as_ref()?;
+        let stamp = Stamp {
+            environment: self.scope.environment,
+            summary: signed.rfce.is_some(),
+            rnc_emisor: &self.company_rnc,
+            rnc_comprador: self.rnc_comprador.as_ref().map(|rnc| rnc as &dyn std::fmt::Display),
+            encf: &signed.encf,
+            fecha_emision: &self.fecha_emision,
+            monto_total: &self.monto_total,
+            fecha_firma: &signed.sign_date,
+            codigo_seguridad: &signed.security_code,
+        };
+        Some(stamp.url(hosts))
     }
 
     /// The day whose list and counters hold this receipt.
@@ -145,7 +169,11 @@ fn in_states(change: Change, states: impl IntoIterator<Item = ReceiptState>, als
 /// The condition that the state table allows the step to `next`, and `also`.
 fn as_the_table_says(change: Change, next: ReceiptState, also: &str) -> Change {
     let ways = ReceiptState::ALL.into_iter().flat_map(|state| {
-        state.transitions().iter().filter(move |way| way.to == next).map(move |way| (state, way.condition))
+        state
+            .transitions()
+            .iter()
+            .filter(move |way| way.to == next)
+            .map(move |way| (state, way.condition))
     });
     any_of(change, ways, also)
 }
@@ -153,19 +181,33 @@ fn as_the_table_says(change: Change, next: ReceiptState, also: &str) -> Change {
 fn any_of(change: Change, ways: impl Iterator<Item = (ReceiptState, Condition)>, also: &str) -> Change {
     let mut change = change;
     let mut terms = Vec::new();
+    let mut unconditional = Vec::new();
     for (place, (state, condition)) in ways.enumerate() {
+        let value = format!(":state{place}");
         let holds = match condition {
-            Condition::Always => "",
-            Condition::Summary => " AND attribute_exists(#rf)",
+            Condition::Always => None,
+            Condition::Summary => Some("attribute_exists(#rf)"),
             // A claim may have become a send, whatever was heard of it.
-            Condition::NeverSent => " AND attribute_not_exists(#sa)",
+            Condition::NeverSent => Some("attribute_not_exists(#sa)"),
             // None of the steps here is the operator's.
             Condition::OperatorRetry => continue,
         };
-        terms.push(format!("(#st = :state{place}{holds})"));
-        change = change.bind(&format!(":state{place}"), text(state));
+        change = change.bind(&value, text(state));
+        match holds {
+            Some(holds) => terms.push(format!("(#st = {value} AND {holds})")),
+            None => unconditional.push(value),
+        }
     }
-    change.when(format!("({}) AND {also}", terms.join(" OR ")))
+    if !unconditional.is_empty() {
+        terms.push(format!("#st IN ({})", unconditional.join(", ")));
+    }
+    // DynamoDB refuses redundant parentheses, and no way at all must not read as every way.
+    let allowed = match terms.as_slice() {
+        [] => "attribute_not_exists(#st)".to_owned(),
+        [only] => only.clone(),
+        several => format!("({})", several.join(" OR ")),
+    };
+    change.when(format!("{allowed} AND {also}"))
 }
 
 /// States in which a receipt waits for its send.

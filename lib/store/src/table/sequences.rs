@@ -12,9 +12,10 @@ use jiff::Timestamp;
 
 use super::{
     Query, Sort, Table,
+    change::Change,
     item::{NewItem, Stored, instant, number, text},
     keys::{self, SK},
-    write::{Applied, Change, Part, Transacted, dice, pause},
+    write::{Applied, Part, Transacted, dice, pause},
 };
 use crate::{StoreError, ids::Scope};
 
@@ -85,7 +86,10 @@ pub enum Opened {
 /// What came of asking for the next number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Take {
-    Taken { encf: Encf, valid_until: Option<Fecha> },
+    Taken {
+        encf: Encf,
+        valid_until: Option<Fecha>,
+    },
     /// No range of this type is open.
     NoRange,
     /// Every range that is valid has given all its numbers.
@@ -99,9 +103,13 @@ pub enum Take {
 /// What came of checking a number that the caller chose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallerTake {
-    Ok { valid_until: Option<Fecha> },
+    Ok {
+        valid_until: Option<Fecha>,
+    },
     OutsideRanges,
-    Expired { valid_until: Fecha },
+    Expired {
+        valid_until: Fecha,
+    },
     /// The service numbers this range.
     ServiceNumbered,
 }
@@ -154,7 +162,38 @@ impl Table {
                 Transacted::Refused(_) => pause(attempt).await,
             }
         }
-        Err(StoreError::Contended { operation: "open range", attempts: ROUNDS })
+        Err(StoreError::Contended {
+            operation: "open range",
+            attempts: ROUNDS,
+        })
+    }
+
+    /// Opens the numbers that every taxpayer owns in pre-certification (technical description, environments): of each type
+    /// the first half for callers that number by themselves, the rest for this service. Ranges that are there stay.
+    pub async fn open_precertification_ranges(
+        &self,
+        scope: &Scope,
+        valid_until: Fecha,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        for ecf_type in ReceiptType::ALL {
+            let halves = [
+                (1, 4_999_999, Numbering::Caller),
+                (5_000_000, 10_000_000, Numbering::Service),
+            ];
+            for (start, end, numbering) in halves {
+                let new = NewRange {
+                    ecf_type,
+                    start,
+                    end,
+                    valid_until: ecf_type.carries_expiry().then_some(valid_until),
+                    numbering: Some(numbering),
+                    created_at: now,
+                };
+                self.open_range(scope, new).await?;
+            }
+        }
+        Ok(())
     }
 
     /// The ranges of one type or of all, by type and first number.
@@ -162,7 +201,10 @@ impl Table {
         if let Some(ecf_type) = ecf_type {
             return Ok(self.ranges_of_type(scope, ecf_type, true).await?.1);
         }
-        let query = Query { consistent: true, ..Query::of(keys::ranges_partition(scope)) };
+        let query = Query {
+            consistent: true,
+            ..Query::of(keys::ranges_partition(scope))
+        };
         let items = self.query("list ranges", query).await?;
         items.iter().filter(|item| !item.has(VERSION)).map(read_range).collect()
     }
@@ -200,7 +242,10 @@ impl Table {
                         None => stored.parse::<u64>(NEXT)?.saturating_sub(1),
                     };
                     let encf = Encf::new(ecf_type, sequence).map_err(|error| stored.corrupt(NEXT, error))?;
-                    return Ok(Take::Taken { encf, valid_until: range.valid_until });
+                    return Ok(Take::Taken {
+                        encf,
+                        valid_until: range.valid_until,
+                    });
                 }
                 Applied::Refused(Some(stored)) => {
                     let was_race = sequence.is_some();
@@ -212,7 +257,10 @@ impl Table {
                 Applied::Refused(None) => ranges = self.ranges_of_type(scope, ecf_type, true).await?.1,
             }
         }
-        Err(StoreError::Contended { operation: "take number", attempts: ROUNDS })
+        Err(StoreError::Contended {
+            operation: "take number",
+            attempts: ROUNDS,
+        })
     }
 
     /// Checks a number that the caller chose, and fixes the range as caller-numbered on its first use.
@@ -285,11 +333,18 @@ fn nothing_to_take(ranges: &[Range], today: Fecha) -> Take {
     if ranges.is_empty() {
         return Take::NoRange;
     }
-    let mut ours = ranges.iter().filter(|range| range.numbering != Some(Numbering::Caller)).peekable();
+    let mut ours = ranges
+        .iter()
+        .filter(|range| range.numbering != Some(Numbering::Caller))
+        .peekable();
     if ours.peek().is_none() {
         return Take::CallerNumbered;
     }
-    if ours.all(|range| range.is_expired(today)) { Take::Expired } else { Take::Exhausted }
+    if ours.all(|range| range.is_expired(today)) {
+        Take::Expired
+    } else {
+        Take::Exhausted
+    }
 }
 
 /// The write that takes a number, and the number when it is a freed one.

@@ -8,9 +8,10 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{
     Table,
+    change::Change,
     item::{bytes, expiry, instant},
     keys::{self, TTL},
-    write::{Applied, Change},
+    write::Applied,
 };
 use crate::StoreError;
 
@@ -39,7 +40,10 @@ impl Table {
         let Some(sealed) = stored.opt_bytes(SEALED)? else {
             return Ok(None);
         };
-        let token = StoredToken { sealed: sealed.to_vec(), expires_at: stored.instant(EXPIRES_AT)? };
+        let token = StoredToken {
+            sealed: sealed.to_vec(),
+            expires_at: stored.instant(EXPIRES_AT)?,
+        };
         Ok(Some(token).filter(|token| token.expires_at > now))
     }
 
@@ -89,7 +93,10 @@ impl Table {
             .set(TTL, expiry(now + SignedDuration::from_hours(1)))
             .when("attribute_not_exists(#lease) OR #lease <= :now")
             .bind(":now", instant(now));
-        Ok(matches!(self.apply("claim token refresh", change).await?, Applied::Done(_)))
+        Ok(matches!(
+            self.apply("claim token refresh", change).await?,
+            Applied::Done(_)
+        ))
     }
 
     /// Gives the refresh up, so that another may try at once.
@@ -98,8 +105,9 @@ impl Table {
         certificate: &[u8; 32],
         environment: Environment,
     ) -> Result<(), StoreError> {
-        let change =
-            Change::of(keys::token(certificate, environment)).remove(&[LEASE_UNTIL]).when("attribute_exists(#pk)");
+        let change = Change::of(keys::token(certificate, environment))
+            .remove(&[LEASE_UNTIL])
+            .when("attribute_exists(#pk)");
         self.apply("release token refresh", change).await?;
         Ok(())
     }

@@ -5,9 +5,10 @@ use jiff::Timestamp;
 
 use super::{
     Query, Sort, Table,
+    change::Change,
     item::{NewItem, Stored, bytes, flag, instant, number, text},
     keys::{self, SK},
-    write::{Applied, Change, Part, Transacted},
+    write::{Applied, Part, Transacted},
 };
 use crate::{
     StoreError,
@@ -64,6 +65,11 @@ pub enum WebhookCreated {
     /// The scope has [`WEBHOOK_LIMIT`] of them.
     LimitReached,
     IdTaken,
+}
+
+/// What a webhook's secret is sealed for: copied to another webhook it does not open.
+pub fn webhook_context(scope: &Scope, id: &WebhookId) -> Vec<u8> {
+    format!("webhook/{}/{}/{id}", scope.company, scope.environment).into_bytes()
 }
 
 impl Table {
@@ -133,7 +139,10 @@ impl Table {
     pub async fn delete_webhook(&self, scope: &Scope, id: &WebhookId) -> Result<bool, StoreError> {
         let counted = Change::of(keys::webhook_count(scope)).add(COUNT, number(-1));
         let parts = vec![Part::Delete(keys::webhook(scope, id)), Part::Update(counted)];
-        Ok(matches!(self.transact("delete webhook", parts).await?, Transacted::Done))
+        Ok(matches!(
+            self.transact("delete webhook", parts).await?,
+            Transacted::Done
+        ))
     }
 }
 

@@ -4,26 +4,24 @@
 //! (an outcome), another transaction holds the item right now (try again, with jitter), anything else (an error,
 //! after which nobody knows whether the write took effect).
 
+mod cancellation;
+
 use std::{
-    collections::{BTreeMap, HashMap},
-    fmt::Write as _,
     hash::{BuildHasher, Hasher, RandomState},
     time::Duration,
 };
 
 use aws_sdk_dynamodb::{
     error::ProvideErrorMetadata,
-    operation::{
-        put_item::PutItemError, transact_write_items::TransactWriteItemsError, update_item::UpdateItemError,
-    },
-    types::{
-        AttributeValue, CancellationReason, Delete, Put, ReturnValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem,
-        Update,
-    },
+    operation::{put_item::PutItemError, transact_write_items::TransactWriteItemsError, update_item::UpdateItemError},
+    types::{Delete, Put, ReturnValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem},
 };
+
+use cancellation::{Judgement, judge};
 
 use super::{
     Table,
+    change::Change,
     item::{Item, Stored},
     keys::{Key, PK},
 };
@@ -32,124 +30,6 @@ use crate::StoreError;
 /// How often a write is tried while other transactions hold its items.
 const ATTEMPTS: u32 = 8;
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
-
-/// An update of one item: what changes, on which condition.
-#[derive(Debug, Clone)]
-pub(crate) struct Change {
-    key: Key,
-    clauses: BTreeMap<&'static str, Vec<String>>,
-    condition: Option<String>,
-    names: HashMap<String, String>,
-    values: HashMap<String, AttributeValue>,
-}
-
-impl Change {
-    pub(crate) fn of(key: Key) -> Self {
-        Self { key, clauses: BTreeMap::new(), condition: None, names: HashMap::new(), values: HashMap::new() }
-    }
-
-    /// `SET name = value`
-    pub(crate) fn set(mut self, name: &str, value: AttributeValue) -> Self {
-        let (name, value) = self.placeholders(name, value);
-        self.clause("SET", format!("{name} = {value}"))
-    }
-
-    /// `SET name = value` unless the attribute is there already.
-    pub(crate) fn set_once(mut self, name: &str, value: AttributeValue) -> Self {
-        let (name, value) = self.placeholders(name, value);
-        self.clause("SET", format!("{name} = if_not_exists({name}, {value})"))
-    }
-
-    pub(crate) fn set_some(self, name: &str, value: Option<AttributeValue>) -> Self {
-        match value {
-            Some(value) => self.set(name, value),
-            None => self,
-        }
-    }
-
-    /// Sets the attribute, or removes it when there is no value.
-    pub(crate) fn set_or_remove(self, name: &str, value: Option<AttributeValue>) -> Self {
-        match value {
-            Some(value) => self.set(name, value),
-            None => self.remove(&[name]),
-        }
-    }
-
-    pub(crate) fn remove(self, names: &[&str]) -> Self {
-        names.iter().fold(self, |mut change, name| {
-            let name = change.name(name);
-            change.clause("REMOVE", name)
-        })
-    }
-
-    /// `ADD name value`: counts up, from zero when absent.
-    pub(crate) fn add(mut self, name: &str, value: AttributeValue) -> Self {
-        let (name, value) = self.placeholders(name, value);
-        self.clause("ADD", format!("{name} {value}"))
-    }
-
-    /// `DELETE name elements`: takes elements out of a set; the empty set is no attribute.
-    pub(crate) fn delete(mut self, name: &str, elements: AttributeValue) -> Self {
-        let (name, elements) = self.placeholders(name, elements);
-        self.clause("DELETE", format!("{name} {elements}"))
-    }
-
-    /// The condition, in DynamoDB's own words. Names are written `#name`, values `:name` and given by [`Self::bind`].
-    pub(crate) fn when(mut self, condition: impl Into<String>) -> Self {
-        let condition = condition.into();
-        let mut rest = condition.as_str();
-        while let Some(start) = rest.find('#') {
-            let name = &rest[start + 1..];
-            let end = name.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(name.len());
-            self.name(&name[..end]);
-            rest = &name[end..];
-        }
-        self.condition = Some(condition);
-        self
-    }
-
-    pub(crate) fn bind(mut self, placeholder: &str, value: AttributeValue) -> Self {
-        self.values.insert(placeholder.to_owned(), value);
-        self
-    }
-
-    fn clause(mut self, verb: &'static str, text: String) -> Self {
-        self.clauses.entry(verb).or_default().push(text);
-        self
-    }
-
-    /// Every name goes through a placeholder: several short ones are reserved words of DynamoDB.
-    fn name(&mut self, name: &str) -> String {
-        let mut placeholder = String::from("#");
-        for character in name.chars() {
-            match character {
-                c if c.is_ascii_alphanumeric() => placeholder.push(c),
-                c => {
-                    let _ = write!(placeholder, "_{:x}", u32::from(c));
-                }
-            }
-        }
-        self.names.insert(placeholder.clone(), name.to_owned());
-        placeholder
-    }
-
-    fn placeholders(&mut self, name: &str, value: AttributeValue) -> (String, String) {
-        let name = self.name(name);
-        let placeholder = format!(":new_{}", &name[1..]);
-        self.values.insert(placeholder.clone(), value);
-        (name, placeholder)
-    }
-
-    fn expression(&self) -> Option<String> {
-        let clauses: Vec<String> =
-            self.clauses.iter().map(|(verb, parts)| format!("{verb} {}", parts.join(", "))).collect();
-        (!clauses.is_empty()).then(|| clauses.join(" "))
-    }
-
-    fn values(&self) -> Option<HashMap<String, AttributeValue>> {
-        (!self.values.is_empty()).then(|| self.values.clone())
-    }
-}
 
 /// What became of a conditional write of one item.
 #[derive(Debug)]
@@ -187,19 +67,12 @@ pub(crate) struct Refusal {
 impl Table {
     pub(crate) async fn apply(&self, operation: &'static str, change: Change) -> Result<Applied, StoreError> {
         for attempt in 1..=ATTEMPTS {
-            let result = self
+            let request = self
                 .client
                 .update_item()
                 .table_name(&self.name)
-                .set_key(Some(change.key.attributes()))
-                .set_update_expression(change.expression())
-                .set_condition_expression(change.condition.clone())
-                .set_expression_attribute_names(Some(change.names.clone()))
-                .set_expression_attribute_values(change.values())
-                .return_values(ReturnValue::AllNew)
-                .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
-                .send()
-                .await;
+                .return_values(ReturnValue::AllNew);
+            let result = change.fill(request).send().await;
             let error = match result {
                 Ok(answer) => return Ok(Applied::Done(Stored::new(answer.attributes.unwrap_or_default()))),
                 Err(error) => error,
@@ -212,7 +85,10 @@ impl Table {
                 _ => return Err(StoreError::from_sdk(operation, error)),
             }
         }
-        Err(StoreError::Contended { operation, attempts: ATTEMPTS })
+        Err(StoreError::Contended {
+            operation,
+            attempts: ATTEMPTS,
+        })
     }
 
     /// Puts an item that must not exist. `false`: it does.
@@ -236,7 +112,10 @@ impl Table {
                 _ => return Err(StoreError::from_sdk(operation, error)),
             }
         }
-        Err(StoreError::Contended { operation, attempts: ATTEMPTS })
+        Err(StoreError::Contended {
+            operation,
+            attempts: ATTEMPTS,
+        })
     }
 
     pub(crate) async fn transact(&self, operation: &'static str, parts: Vec<Part>) -> Result<Transacted, StoreError> {
@@ -245,7 +124,13 @@ impl Table {
             for part in &parts {
                 items.push(self.transact_item(operation, part)?);
             }
-            let Err(error) = self.client.transact_write_items().set_transact_items(Some(items)).send().await else {
+            let Err(error) = self
+                .client
+                .transact_write_items()
+                .set_transact_items(Some(items))
+                .send()
+                .await
+            else {
                 return Ok(Transacted::Done);
             };
             let judgement = match error.as_service_error() {
@@ -262,7 +147,10 @@ impl Table {
                 Judgement::Unknown => return Err(StoreError::from_sdk(operation, error)),
             }
         }
-        Err(StoreError::Contended { operation, attempts: ATTEMPTS })
+        Err(StoreError::Contended {
+            operation,
+            attempts: ATTEMPTS,
+        })
     }
 
     fn transact_item(&self, operation: &'static str, part: &Part) -> Result<TransactWriteItem, StoreError> {
@@ -279,18 +167,7 @@ impl Table {
                     .build()
                     .map_err(invalid)?,
             ),
-            Part::Update(change) => item.update(
-                Update::builder()
-                    .table_name(&self.name)
-                    .set_key(Some(change.key.attributes()))
-                    .set_update_expression(change.expression())
-                    .set_condition_expression(change.condition.clone())
-                    .set_expression_attribute_names(Some(change.names.clone()))
-                    .set_expression_attribute_values(change.values())
-                    .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
-                    .build()
-                    .map_err(invalid)?,
-            ),
+            Part::Update(change) => item.update(change.in_transaction(&self.name).map_err(invalid)?),
             Part::Delete(key) => item.delete(
                 Delete::builder()
                     .table_name(&self.name)
@@ -303,49 +180,6 @@ impl Table {
         }
         .build())
     }
-}
-
-/// What a cancelled transaction means.
-#[derive(Debug)]
-enum Judgement {
-    Refused(Vec<Option<Refusal>>),
-    Again,
-    Unknown,
-}
-
-/// Reads the reasons, one per part.
-///
-/// A conflict or throttling of any part means that the parts could not all be judged: a failed condition beside it
-/// may be the trace of a transaction that is about to decide otherwise, except where the failed part is the first:
-/// callers put the record that decides there, and its existence is final.
-fn judge(reasons: &[CancellationReason], parts: usize) -> Judgement {
-    if reasons.len() != parts {
-        return Judgement::Unknown;
-    }
-    let code = |reason: &CancellationReason| reason.code.clone().unwrap_or_else(|| "None".to_owned());
-    let failed = |reason: &CancellationReason| code(reason) == "ConditionalCheckFailed";
-    let passing = |reason: &CancellationReason| {
-        matches!(
-            code(reason).as_str(),
-            "TransactionConflict" | "ProvisionedThroughputExceeded" | "ThrottlingError" | "RequestLimitExceeded"
-        )
-    };
-    let known = |reason: &CancellationReason| failed(reason) || passing(reason) || code(reason) == "None";
-    if !reasons.iter().all(known) {
-        return Judgement::Unknown;
-    }
-    if !reasons.first().is_some_and(failed) && reasons.iter().any(passing) {
-        return Judgement::Again;
-    }
-    if !reasons.iter().any(failed) {
-        return Judgement::Unknown;
-    }
-    Judgement::Refused(
-        reasons
-            .iter()
-            .map(|reason| failed(reason).then(|| Refusal { existing: existing(reason.item.clone()) }))
-            .collect(),
-    )
 }
 
 fn existing(item: Option<Item>) -> Option<Stored> {
@@ -371,51 +205,6 @@ pub(crate) fn dice() -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::item::text;
-
-    fn reasons(codes: &[&str]) -> Vec<CancellationReason> {
-        codes.iter().map(|code| CancellationReason::builder().code(*code).build()).collect()
-    }
-
-    fn judged(codes: &[&str]) -> String {
-        match judge(&reasons(codes), codes.len()) {
-            Judgement::Refused(parts) => {
-                parts.iter().map(|part| if part.is_some() { 'x' } else { '.' }).collect::<String>()
-            }
-            Judgement::Again => "again".to_owned(),
-            Judgement::Unknown => "unknown".to_owned(),
-        }
-    }
-
-    #[test]
-    fn each_list_of_cancellation_reasons_has_one_meaning() {
-        for (codes, meaning) in [
-            (["ConditionalCheckFailed", "None"], "x."),
-            (["None", "ConditionalCheckFailed"], ".x"),
-            (["ConditionalCheckFailed", "ConditionalCheckFailed"], "xx"),
-            (["ConditionalCheckFailed", "TransactionConflict"], "x."),
-            (["TransactionConflict", "None"], "again"),
-            (["None", "TransactionConflict"], "again"),
-            (["TransactionConflict", "ConditionalCheckFailed"], "again"),
-            (["ThrottlingError", "None"], "again"),
-            (["None", "ProvisionedThroughputExceeded"], "again"),
-            (["ValidationError", "None"], "unknown"),
-            (["ConditionalCheckFailed", "ItemCollectionSizeLimitExceeded"], "unknown"),
-            (["None", "None"], "unknown"),
-        ] {
-            assert_eq!(judged(&codes), meaning, "{codes:?}");
-        }
-        assert!(matches!(judge(&[], 2), Judgement::Unknown));
-    }
-
-    #[test]
-    fn a_refusal_brings_the_item_that_is_there() {
-        let there = Item::from([("pk".to_owned(), text("r#1")), ("sk".to_owned(), text("r"))]);
-        let reasons = [CancellationReason::builder().code("ConditionalCheckFailed").set_item(Some(there)).build()];
-        let Judgement::Refused(parts) = judge(&reasons, 1) else { panic!("not refused") };
-        let existing = parts[0].as_ref().unwrap().existing.as_ref().unwrap();
-        assert_eq!(existing.pk().unwrap(), "r#1");
-    }
 
     #[test]
     fn a_pause_is_random_below_a_bound_that_doubles_and_ends() {
@@ -423,26 +212,5 @@ mod tests {
         assert_eq!(backoff(1, 10_000), Duration::ZERO);
         assert!(backoff(2, u64::MAX) < Duration::from_millis(20));
         assert!(backoff(60, u64::MAX) < Duration::from_millis(640));
-    }
-
-    #[test]
-    fn a_change_writes_every_name_as_a_placeholder() {
-        let change = Change::of(Key { pk: "a".into(), sk: "b".into() })
-            .set("st", text("x"))
-            .add("31:accepted", AttributeValue::N("1".into()))
-            .remove(&["lu"])
-            .when("#st IN (:a) AND attribute_not_exists(#lu)")
-            .bind(":a", text("y"));
-        assert_eq!(
-            change.expression().unwrap(),
-            "ADD #31_3aaccepted :new_31_3aaccepted REMOVE #lu SET #st = :new_st"
-        );
-        let mut names: Vec<_> = change.names.into_iter().collect();
-        names.sort();
-        assert_eq!(
-            names,
-            [("#31_3aaccepted", "31:accepted"), ("#lu", "lu"), ("#st", "st")]
-                .map(|(a, b)| (a.to_owned(), b.to_owned()))
-        );
     }
 }

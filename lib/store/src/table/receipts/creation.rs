@@ -84,7 +84,12 @@ impl Table {
         let receipt = record::new_item(scope, &new);
         let mut parts = vec![Part::PutNew(receipt.clone())];
         if let Some(signed) = &new.signed {
-            parts.push(Part::PutNew(lock_item(scope, &signed.encf, &new.public_id, new.created_at)));
+            parts.push(Part::PutNew(lock_item(
+                scope,
+                &signed.encf,
+                &new.public_id,
+                new.created_at,
+            )));
         }
         match self.transact(operation, parts).await {
             Ok(Transacted::Done) => Ok(Created::New(record::read(&Stored::new(receipt))?)),
@@ -120,12 +125,14 @@ impl Table {
         now: Timestamp,
     ) -> Result<SignedLater, StoreError> {
         // `validated` is passed through within the step: the document was checked to be signed.
-        let [before, long_before] = [ReceiptState::Signed, ReceiptState::Validated]
-            .map(|state| state.predecessors(Circumstances::default()));
+        let [before, long_before] =
+            [ReceiptState::Signed, ReceiptState::Validated].map(|state| state.predecessors(Circumstances::default()));
         let change = record::sign_change(scope, id, signed, now);
         let change = in_states(change, before.chain(long_before), "attribute_not_exists(#en)");
         let lock = lock_item(scope, &signed.encf, id, now);
-        let result = self.transact("sign receipt", vec![Part::Update(change), Part::PutNew(lock)]).await;
+        let result = self
+            .transact("sign receipt", vec![Part::Update(change), Part::PutNew(lock)])
+            .await;
         match result {
             Ok(Transacted::Refused(refusals)) if refusals.first().is_some_and(Option::is_none) => {
                 Ok(SignedLater::NumberTaken)
@@ -146,14 +153,19 @@ fn whose(existing: Receipt, new: &NewReceipt) -> Created {
     // The hash of the signed bytes covers number and signing time, which no two attempts share.
     let ours = match (&existing.signed, &new.signed) {
         (Some(theirs), Some(ours)) => theirs.signed_xml == ours.signed_xml,
-        (None, None) => {
-            existing.payload_hash == new.payload_hash && existing.created_at == to_millis(new.created_at)
-        }
+        (None, None) => existing.payload_hash == new.payload_hash && existing.created_at == to_millis(new.created_at),
         _ => false,
     };
-    if ours { Created::New(existing) } else { Created::Replay(existing) }
+    if ours {
+        Created::New(existing)
+    } else {
+        Created::Replay(existing)
+    }
 }
 
 fn lock_item(scope: &Scope, encf: &Encf, owner: &ReceiptId, now: Timestamp) -> Item {
-    NewItem::new(&keys::encf_lock(scope, encf)).with(OWNER, text(owner)).with(TAKEN_AT, instant(now)).build()
+    NewItem::new(&keys::encf_lock(scope, encf))
+        .with(OWNER, text(owner))
+        .with(TAKEN_AT, instant(now))
+        .build()
 }

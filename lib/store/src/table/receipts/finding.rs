@@ -40,12 +40,14 @@ impl Table {
         scope: &Scope,
         external_id: &str,
     ) -> Result<Option<Receipt>, StoreError> {
-        self.newest_in(scope, &EXTERNAL, keys::external_partition(scope, external_id)).await
+        self.newest_in(scope, &EXTERNAL, keys::external_partition(scope, external_id))
+            .await
     }
 
     /// The receipt that the authority knows by this track id.
     pub async fn receipt_by_track_id(&self, scope: &Scope, track_id: &str) -> Result<Option<Receipt>, StoreError> {
-        self.newest_in(scope, &TRACK, keys::track_partition(scope, track_id)).await
+        self.newest_in(scope, &TRACK, keys::track_partition(scope, track_id))
+            .await
     }
 
     /// The newest receipts of one day, at most `limit`.
@@ -65,13 +67,21 @@ impl Table {
             .iter()
             .map(|entry| {
                 let (_, public_id) = read_key(entry)?;
-                Ok(ListedReceipt { public_id, state: entry.parse(STATE)?, ecf_type: entry.parse(ECF_TYPE)? })
+                Ok(ListedReceipt {
+                    public_id,
+                    state: entry.parse(STATE)?,
+                    ecf_type: entry.parse(ECF_TYPE)?,
+                })
             })
             .collect()
     }
 
     async fn newest_in(&self, scope: &Scope, index: &Index, partition: String) -> Result<Option<Receipt>, StoreError> {
-        let query = Query { newest_first: true, limit: Some(1), ..Query::index(index, partition) };
+        let query = Query {
+            newest_first: true,
+            limit: Some(1),
+            ..Query::index(index, partition)
+        };
         match self.query("find receipt", query).await?.first() {
             Some(entry) => self.receipt(scope, &read_key(entry)?.1).await,
             None => Ok(None),

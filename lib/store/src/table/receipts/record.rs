@@ -22,10 +22,10 @@ use crate::{
     artifacts::ContentHash,
     ids::{ReceiptId, Scope},
     table::{
+        change::Change,
         due,
         item::{Item, NewItem, Stored, bytes, instant, text},
         keys::{self, DUE, EXTERNAL, LIST, PK, TRACK},
-        write::Change,
     },
 };
 
@@ -69,7 +69,10 @@ pub(super) const NOT_DUE: [&str; 2] = [DUE.pk, DUE.sk];
 pub(super) fn new_item(scope: &Scope, new: &NewReceipt) -> Item {
     let created_at = instant(new.created_at);
     let item = NewItem::new(&keys::receipt(scope, &new.public_id))
-        .with(LIST.pk, text(keys::list_partition(scope, keys::fiscal_day(new.created_at))))
+        .with(
+            LIST.pk,
+            text(keys::list_partition(scope, keys::fiscal_day(new.created_at))),
+        )
         .with(LIST.sk, text(keys::list_sort(new.created_at, &new.public_id)))
         .with(DUE.pk, text(keys::due_partition(due::shard_of(&new.public_id))))
         .with(DUE.sk, text(keys::due_sort(new.next_action_at())))
@@ -157,7 +160,10 @@ pub(super) fn read(stored: &Stored) -> Result<Receipt, StoreError> {
         completed_at: stored.opt_instant(COMPLETED_AT)?,
         error_code: owned(ERROR_CODE)?,
         error_message: owned(ERROR_MESSAGE)?,
-        secuencia_utilizada: stored.has(SECUENCIA_UTILIZADA).then(|| stored.flag(SECUENCIA_UTILIZADA)).transpose()?,
+        secuencia_utilizada: stored
+            .has(SECUENCIA_UTILIZADA)
+            .then(|| stored.flag(SECUENCIA_UTILIZADA))
+            .transpose()?,
         taxauth_response: owned(RESPONSE)?,
         outbox: read_outbox(stored)?,
         next_action_at: stored.opt_parse(DUE.sk)?,

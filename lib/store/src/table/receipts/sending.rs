@@ -22,9 +22,10 @@ use crate::{
     ids::{ReceiptId, Scope},
     table::{
         Table,
-        item::{Stored, instant, number, text},
+        change::Change,
+        item::{Stored, instant, number, text, to_millis},
         keys::{self, TRACK},
-        write::{Applied, Change, dice},
+        write::{Applied, dice},
     },
 };
 
@@ -62,7 +63,8 @@ impl Table {
         let change = Change::of(keys::receipt(scope, id))
             .add(SEND_ATTEMPT, number(1))
             .set(SEND_STARTED_AT, instant(now));
-        self.claim("claim send", change, "attribute_not_exists(#lu)", now, lease).await
+        self.claim("claim send", change, "attribute_not_exists(#lu)", now, lease)
+            .await
     }
 
     /// Claims a receipt whose lease ran out, to look it up.
@@ -93,7 +95,8 @@ impl Table {
             .remove(&[NEGATIVES, LOOKED_UP_AT])
             .bind(":now", instant(now))
             .bind(":enough", number(LOOKUPS_BEFORE_RESEND));
-        self.claim("claim resend", change, "#lu <= :now AND #ng >= :enough", now, lease).await
+        self.claim("claim resend", change, "#lu <= :now AND #ng >= :enough", now, lease)
+            .await
     }
 
     /// Notes that a look-up found nothing and gives the lease back, run out as it was.
@@ -109,7 +112,9 @@ impl Table {
         let back = |change: Change| change.set(LEASE_UNTIL, instant(now)).remove(&[LEASE_KEY]);
         let held = "#sa = :attempt AND attribute_exists(#lu)";
         let receipt = || Change::of(keys::receipt(scope, id)).set(UPDATED_AT, instant(now));
-        let counted = back(receipt()).add(NEGATIVES, number(1)).set(LOOKED_UP_AT, instant(now));
+        let counted = back(receipt())
+            .add(NEGATIVES, number(1))
+            .set(LOOKED_UP_AT, instant(now));
         let counted = in_states(
             counted,
             waiting(),
@@ -129,8 +134,7 @@ impl Table {
     /// Gives a claim back after a send that certainly did not arrive: the next claim is a first send again.
     pub async fn release_send(&self, scope: &Scope, id: &ReceiptId, attempt: u32) -> Result<Recorded, StoreError> {
         let change = Change::of(keys::receipt(scope, id)).remove(&LEASE);
-        let change = in_states(change, waiting(), "#sa = :attempt")
-            .bind(":attempt", number(attempt));
+        let change = in_states(change, waiting(), "#sa = :attempt").bind(":attempt", number(attempt));
         recorded(self.apply("release send", change).await?)
     }
 
@@ -154,7 +158,15 @@ impl Table {
         // A receipt of unknown outcome is `submitted` already and may still learn its track id.
         let before = waiting().chain([ReceiptState::Submitted]);
         let change = in_states(change, before, "attribute_not_exists(#tp)");
-        recorded(self.apply("record submitted", change).await?)
+        Ok(match recorded(self.apply("record submitted", change).await?)? {
+            // Our own write, whose answer was lost and repeated by the SDK.
+            Recorded::Already(receipt)
+                if receipt.track_id.as_deref() == Some(track_id) && receipt.submitted_at == Some(to_millis(now)) =>
+            {
+                Recorded::Now(receipt)
+            }
+            other => other,
+        })
     }
 
     /// Ends a claim whose send may have arrived, without waiting for the lease: the next step is a look-up.
@@ -169,8 +181,8 @@ impl Table {
             .set(LEASE_UNTIL, instant(now))
             .set(UPDATED_AT, instant(now))
             .remove(&[LEASE_KEY]);
-        let change = in_states(change, waiting(), "#sa = :attempt AND attribute_exists(#lu)")
-            .bind(":attempt", number(attempt));
+        let change =
+            in_states(change, waiting(), "#sa = :attempt AND attribute_exists(#lu)").bind(":attempt", number(attempt));
         recorded(self.apply("record lost answer", change).await?)
     }
 
@@ -191,8 +203,8 @@ impl Table {
             .set(UPDATED_AT, instant(now))
             .remove(&LEASE)
             .remove(&NOT_DUE);
-        let change = in_states(change, waiting(), "#sa = :attempt AND attribute_exists(#lu)")
-            .bind(":attempt", number(attempt));
+        let change =
+            in_states(change, waiting(), "#sa = :attempt AND attribute_exists(#lu)").bind(":attempt", number(attempt));
         recorded(self.apply("record outcome unknown", change).await?)
     }
 

@@ -7,8 +7,7 @@ use ecf::ReceiptState;
 use jiff::Timestamp;
 
 use super::{
-    OutboxEntry, Receipt,
-    as_the_table_says,
+    OutboxEntry, Receipt, as_the_table_says,
     creation::FIRST_LOOK,
     in_states,
     record::{
@@ -20,10 +19,12 @@ use crate::{
     StoreError,
     ids::{ReceiptId, Scope},
     table::{
-        Table, due,
+        Table,
+        change::Change,
+        due,
         item::{flag, instant, number, text, texts, to_millis},
         keys::{self, DUE, TRACK},
-        write::{Applied, Change},
+        write::Applied,
     },
 };
 
@@ -98,12 +99,7 @@ impl Table {
     }
 
     /// Takes an entry out of the outbox; the last one takes the receipt off the due index in the same write.
-    pub async fn outbox_done(
-        &self,
-        scope: &Scope,
-        id: &ReceiptId,
-        entry: OutboxEntry,
-    ) -> Result<Recorded, StoreError> {
+    pub async fn outbox_done(&self, scope: &Scope, id: &ReceiptId, entry: OutboxEntry) -> Result<Recorded, StoreError> {
         let without = || {
             Change::of(keys::receipt(scope, id))
                 .delete(OUTBOX, texts([entry.as_str()]))
@@ -130,7 +126,10 @@ impl Table {
                 other => return Ok(other),
             }
         }
-        Err(StoreError::Contended { operation: "take outbox entry", attempts: ROUNDS })
+        Err(StoreError::Contended {
+            operation: "take outbox entry",
+            attempts: ROUNDS,
+        })
     }
 }
 
@@ -151,7 +150,11 @@ fn verdict_change(scope: &Scope, id: &ReceiptId, verdict: &Verdict, now: Timesta
         None => change,
     };
     if verdict.outbox.is_empty() {
-        return if verdict.state.is_final() { change.remove(&NOT_DUE) } else { change };
+        return if verdict.state.is_final() {
+            change.remove(&NOT_DUE)
+        } else {
+            change
+        };
     }
     // Normally both are there since the creation, and setting them to what they are rewrites no index entry.
     change

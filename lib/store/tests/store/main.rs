@@ -1,0 +1,16 @@
+//! The store against the embedded AWS services, on the table, bucket, queues and secrets that the template describes.
+//!
+//! Each test has companies of its own, so one set of resources serves them all side by side.
+
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+mod companies;
+mod creation;
+mod faults;
+mod lists;
+mod objects;
+mod sending;
+mod sequences;
+mod support;
+mod verdicts;
+mod webhooks;

@@ -1,0 +1,163 @@
+//! One embedded AWS per test binary, one store per test.
+
+use std::{collections::BTreeMap, path::Path};
+
+use ecf::{Encf, Environment, ReceiptState, ReceiptType};
+use ecf_embedded::{Embedded, Options};
+use ecf_stack::{Provisioned, Stack};
+use ecf_store::{
+    Artifacts, Clients, CompanyId, ContentHash, Created, Mode, NewReceipt, QueueUrls, Queues, Receipt, ReceiptId,
+    Scope, Signed, SubmissionUrls, Table, Vault, local_config,
+};
+use jiff::Timestamp;
+use sha2::{Digest, Sha256};
+use tokio::sync::OnceCell;
+
+static AWS: OnceCell<(Embedded, Provisioned)> = OnceCell::const_new();
+
+/// The store with one company of its own.
+pub(crate) struct App {
+    pub(crate) clients: Clients,
+    pub(crate) table: Table,
+    pub(crate) artifacts: Artifacts,
+    pub(crate) vault: Vault,
+    pub(crate) queues: Queues,
+    pub(crate) urls: SubmissionUrls,
+    pub(crate) scope: Scope,
+}
+
+pub(crate) async fn app(test: &str) -> App {
+    let (embedded, names) = AWS
+        .get_or_init(|| async {
+            let embedded = Embedded::start(Options {
+                data_dir: None,
+                port: 0,
+            })
+            .await
+            .unwrap();
+            let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+            let stack = Stack::read(&root, BTreeMap::new()).unwrap();
+            let names = stack
+                .provision(&local_config(embedded.endpoint_url()), "store")
+                .await
+                .unwrap();
+            (embedded, names)
+        })
+        .await;
+    // Clients belong to the runtime of one test; the services run on threads of their own.
+    let clients = Clients::new(&local_config(embedded.endpoint_url()));
+    let url = |queue: &str| names.queue_url(queue).unwrap().to_owned();
+    let urls = SubmissionUrls {
+        testecf: url("SubmissionTesteCF"),
+        certecf: url("SubmissionCerteCF"),
+        ecf: url("SubmissionEcf"),
+    };
+    let queue_urls = QueueUrls {
+        submission: Some(urls.clone()),
+        webhook: Some(url("Webhook")),
+    };
+    let prefix = names.environment_of("signup").unwrap()["SECRET_PREFIX"].clone();
+    App {
+        table: Table::new(clients.dynamodb.clone(), names.table_name()),
+        artifacts: Artifacts::new(clients.s3.clone(), names.bucket_name()),
+        vault: Vault::new(clients.secretsmanager.clone(), prefix),
+        queues: Queues::new(clients.sqs.clone(), queue_urls),
+        urls,
+        scope: Scope {
+            company: company(test),
+            environment: Environment::TesteCF,
+        },
+        clients,
+    }
+}
+
+pub(crate) fn table_name() -> String {
+    AWS.get().unwrap().1.table_name().to_owned()
+}
+
+pub(crate) fn endpoint() -> String {
+    AWS.get().unwrap().0.endpoint_url().to_owned()
+}
+
+/// A company that no other test has.
+pub(crate) fn company(name: &str) -> CompanyId {
+    CompanyId::from_random(bytes(name))
+}
+
+pub(crate) fn bytes<const N: usize>(name: &str) -> [u8; N] {
+    let digest: [u8; 32] = Sha256::digest(name.as_bytes()).into();
+    std::array::from_fn(|place| digest[place])
+}
+
+pub(crate) fn at(text: &str) -> Timestamp {
+    text.parse().unwrap()
+}
+
+pub(crate) fn noon() -> Timestamp {
+    at("2026-11-27T16:00:00Z")
+}
+
+pub(crate) fn encf(text: &str) -> Encf {
+    text.parse().unwrap()
+}
+
+/// A signed receipt of the scope, told apart by its idempotency key and number.
+pub(crate) fn new_receipt(scope: &Scope, key: &str, number: &str) -> NewReceipt {
+    NewReceipt {
+        public_id: ReceiptId::of(ReceiptId::RECEIPT, &scope.company, scope.environment, key),
+        company_rnc: "131880681".parse().unwrap(),
+        idempotency_key: key.to_owned(),
+        payload_hash: bytes(key),
+        ecf_type: encf(number).receipt_type(),
+        external_id: None,
+        mode: Mode::Immediate,
+        state: ReceiptState::Signed,
+        created_at: noon(),
+        scheduled_for: None,
+        monto_total: "1180.00".to_owned(),
+        rnc_comprador: Some("101010101".to_owned()),
+        fecha_emision: "27-11-2026".parse().unwrap(),
+        signed: Some(signed(key, number)),
+        payload: None,
+    }
+}
+
+pub(crate) fn signed(key: &str, number: &str) -> Signed {
+    Signed {
+        encf: encf(number),
+        sign_date: "27-11-2026 12:00:00".to_owned(),
+        security_code: "aB3/x+".to_owned(),
+        signed_xml: ContentHash::of(format!("{key} {number}").as_bytes()),
+        rfce: None,
+    }
+}
+
+impl App {
+    /// The store as another company's, or another environment's, functions see it.
+    pub(crate) fn foreign_scopes(&self) -> [Scope; 2] {
+        [
+            Scope {
+                company: company("nobody"),
+                ..self.scope
+            },
+            Scope {
+                environment: Environment::Ecf,
+                ..self.scope
+            },
+        ]
+    }
+
+    pub(crate) async fn create(&self, new: NewReceipt) -> Receipt {
+        match self.table.create_receipt(&self.scope, new).await.unwrap() {
+            Created::New(receipt) => receipt,
+            other => panic!("not created: {other:?}"),
+        }
+    }
+
+    /// A signed type 31 with this number.
+    pub(crate) async fn receipt(&self, key: &str, number: &str) -> Receipt {
+        self.create(new_receipt(&self.scope, key, number)).await
+    }
+}
+
+pub(crate) const T31: ReceiptType = ReceiptType::E31;
