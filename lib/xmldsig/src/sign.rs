@@ -15,7 +15,7 @@ use crate::c14n::Method;
 use crate::c14n::document::{self, Options, Signatures};
 use crate::c14n::writer::{self, Context};
 use crate::identity::Identity;
-use crate::xml::reader::{self, Reader};
+use crate::xml::reader;
 use crate::xml::{Limits, XmlError};
 
 /// A signed document.
@@ -86,8 +86,14 @@ pub fn sign_foreign(xml: &[u8], identity: &Identity, limits: &Limits) -> Result<
     let mut context: Context<'_> = document.root_context;
     context.scopes.declare("", algorithms::NAMESPACE.into(), 2, 0)?;
     let in_document = [SIGNED_INFO_START, &body].concat();
-    let mut reader = Reader::new(&in_document, 0..in_document.len(), limits);
-    let signed_info = writer::subtree(&mut reader, Method::Inclusive, false, &context, limits)?;
+    let signed_info = writer::subtree(
+        &in_document,
+        0..in_document.len(),
+        Method::Inclusive,
+        false,
+        &context,
+        limits,
+    )?;
     finish(
         &document.bytes,
         document.root_end,

@@ -22,7 +22,7 @@ use crate::c14n::Method;
 use crate::c14n::document::{self, Document, Found, Options, Signatures};
 use crate::c14n::writer::{self, Context};
 use crate::certificate::{Certificate, CertificateError};
-use crate::xml::reader::{self, Reader};
+use crate::xml::reader;
 use crate::xml::{Limits, XmlError};
 
 pub use report::{Check, Outcome, Report};
@@ -283,8 +283,15 @@ impl<'a> Reading<'a> {
             .map_err(|_| VerifyError::Base64 {
                 element: "SignatureValue",
             })?;
-        let mut reader = Reader::new(self.text, claims.signature.signed_info.clone(), self.limits);
-        let signed_info = writer::subtree(&mut reader, method, self.drop_blank_text, &claims.context, self.limits)?;
+        let range = claims.signature.signed_info.clone();
+        let signed_info = writer::subtree(
+            self.text,
+            range,
+            method,
+            self.drop_blank_text,
+            &claims.context,
+            self.limits,
+        )?;
         let digest = sha256(&signed_info);
         signers
             .iter()

@@ -49,7 +49,7 @@ const MOST_FOUND: usize = 8;
 pub(crate) fn read<'a>(text: &'a str, options: &Options, limits: &Limits) -> Result<Document<'a>, XmlError> {
     let mut reader = Reader::new(text, 0..text.len(), limits);
     let watch = options.signatures == Signatures::CutOut;
-    let mut writer = Writer::new(options.method, options.drop_blank_text, watch, text.len(), limits);
+    let mut writer = Writer::new(text, options.method, options.drop_blank_text, watch, limits);
     let mut root_end = None;
     let mut root_context = Context::default();
     let mut found = Vec::new();
@@ -58,7 +58,7 @@ pub(crate) fn read<'a>(text: &'a str, options: &Options, limits: &Limits) -> Res
         match reader.next()? {
             Token::Start(tag) => {
                 let start = reader.position().start;
-                let started = writer.start(&tag)?;
+                let started = writer.start(&tag, reader.position())?;
                 has_namespaces |= writer.namespaces_in_scope() && started == Started::Written;
                 if started == Started::Written && reader.depth() == 1 {
                     root_context = writer.context();
@@ -85,13 +85,13 @@ pub(crate) fn read<'a>(text: &'a str, options: &Options, limits: &Limits) -> Res
                 }
             }
             Token::End(name) => {
-                writer.end(name);
+                writer.end(name, reader.position());
                 if reader.depth() == 0 {
                     root_end = Some(writer.len() - name.len() - "</>".len());
                 }
             }
-            Token::Text(source) => writer.text(source, reader.position().start)?,
-            Token::Reference(character) => writer.reference(character),
+            Token::Text(source) => writer.text(source, reader.position())?,
+            Token::Reference(character) => writer.reference(character, reader.position()),
             Token::Cdata(source) => writer.cdata(source),
             Token::Comment => writer.comment(),
             Token::Instruction { target, data } if reader.depth() > 0 => writer.instruction(target, data),

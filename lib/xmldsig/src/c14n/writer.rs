@@ -1,6 +1,7 @@
 //! Canonical bytes of tags and text.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use super::Method;
 use super::escape;
@@ -8,7 +9,7 @@ use super::namespaces::{Scopes, split};
 use crate::algorithms;
 use crate::xml::attributes::{self, Attribute};
 use crate::xml::characters::is_blank;
-use crate::xml::reader::{Reader, Tag, Token};
+use crate::xml::reader::{Reader, Tag, Text, Token};
 use crate::xml::{Limits, XmlError, XmlErrorKind};
 
 /// What surrounds a subtree: all that inclusive canonicalisation inherits from the ancestors.
@@ -27,7 +28,12 @@ pub(crate) enum Started {
     Signature,
 }
 
+/// Most of a document is canonical already. Such pieces are not copied one by one: as long as they follow each other in the source they
+/// only extend `verbatim`, which is copied when something else must be written.
 pub(crate) struct Writer<'a> {
+    source: &'a str,
+    /// What of `source` comes after `out`.
+    verbatim: Range<usize>,
     method: Method,
     drop_blank_text: bool,
     /// Tell `Signature` elements instead of writing them.
@@ -53,14 +59,16 @@ struct Run {
 }
 
 impl<'a> Writer<'a> {
-    /// Writes a whole document of about `size` bytes.
-    pub(crate) fn new(method: Method, drop_blank_text: bool, watch: bool, size: usize, limits: &Limits) -> Self {
+    /// Writes the document `source`.
+    pub(crate) fn new(source: &'a str, method: Method, drop_blank_text: bool, watch: bool, limits: &Limits) -> Self {
         Self {
+            source,
+            verbatim: 0..0,
             method,
             drop_blank_text,
             watch,
             max_attributes: limits.max_attributes,
-            out: Vec::with_capacity(size),
+            out: Vec::new(),
             depth: 0,
             scopes: Scopes::default(),
             rendered: Scopes::default(),
@@ -71,25 +79,43 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Writes one element that stands inside of `context`.
-    pub(crate) fn subtree(method: Method, drop_blank_text: bool, context: &Context<'a>, limits: &Limits) -> Self {
-        let mut writer = Self::new(method, drop_blank_text, false, 1024, limits);
+    /// Writes one element of `source`, which stands inside of `context`.
+    pub(crate) fn subtree(
+        source: &'a str,
+        method: Method,
+        drop_blank_text: bool,
+        context: &Context<'a>,
+        limits: &Limits,
+    ) -> Self {
+        let mut writer = Self::new(source, method, drop_blank_text, false, limits);
         writer.scopes = context.scopes.clone().into_context();
         writer.inherited = Some(context.xml_attributes.clone());
         writer
     }
 
-    pub(crate) fn start(&mut self, tag: &Tag<'a>) -> Result<Started, XmlError> {
+    /// `position`: where the tag stands in the source.
+    pub(crate) fn start(&mut self, tag: &Tag<'a>, position: Range<usize>) -> Result<Started, XmlError> {
         self.end_run();
         self.depth += 1;
-        // Nearly every element of a receipt: no attributes, and no namespace anywhere around.
-        if tag.attributes.is_empty() && self.scopes.is_empty() && self.inherited.is_none() && !tag.name.contains(':') {
-            self.out.push(b'<');
-            self.out.extend_from_slice(tag.name.as_bytes());
-            self.out.push(b'>');
+        if self.is_bare(tag) {
+            if position.len() == tag.name.len() + "<>".len() {
+                self.write_verbatim(position);
+            } else {
+                self.write(&[b"<", tag.name.as_bytes(), b">"]);
+            }
             return Ok(Started::Written);
         }
         self.start_with_namespaces(tag)
+    }
+
+    /// Nearly every element of a receipt: nothing is to be written but its name.
+    fn is_bare(&self, tag: &Tag<'_>) -> bool {
+        // In inclusive form, declarations appear only where they are made; in exclusive form, also where they are used.
+        let declares_nothing = match self.method {
+            Method::Inclusive => self.inherited.is_none(),
+            Method::Exclusive => self.scopes.is_empty(),
+        };
+        declares_nothing && tag.is_plain && tag.attributes.is_empty() && tag.name != "Signature"
     }
 
     fn start_with_namespaces(&mut self, tag: &Tag<'a>) -> Result<Started, XmlError> {
@@ -133,8 +159,7 @@ impl<'a> Writer<'a> {
         first_new: usize,
         at: usize,
     ) -> Result<(), XmlError> {
-        self.out.push(b'<');
-        self.out.extend_from_slice(name.as_bytes());
+        self.write(&[b"<", name.as_bytes()]);
         let mut prefixes: Vec<&'a str> = match self.method {
             Method::Inclusive => self
                 .scopes
@@ -159,13 +184,11 @@ impl<'a> Writer<'a> {
         }
         self.sort_attributes(attributes, at)?;
         for attribute in attributes.iter() {
-            self.out.push(b' ');
-            self.out.extend_from_slice(attribute.name.as_bytes());
-            self.out.extend_from_slice(b"=\"");
+            self.write(&[b" ", attribute.name.as_bytes(), b"=\""]);
             escape::attribute(&mut self.out, &attribute.value);
-            self.out.push(b'"');
+            self.write(&[b"\""]);
         }
-        self.out.push(b'>');
+        self.write(&[b">"]);
         Ok(())
     }
 
@@ -184,12 +207,14 @@ impl<'a> Writer<'a> {
         if carried == uri {
             return Ok(());
         }
-        self.out
-            .extend_from_slice(if prefix.is_empty() { b" xmlns" } else { b" xmlns:" });
-        self.out.extend_from_slice(prefix.as_bytes());
-        self.out.extend_from_slice(b"=\"");
+        let name: [&[u8]; 3] = if prefix.is_empty() {
+            [b" xmlns", b"", b"=\""]
+        } else {
+            [b" xmlns:", prefix.as_bytes(), b"=\""]
+        };
+        self.write(&name);
         escape::attribute(&mut self.out, &uri);
-        self.out.push(b'"');
+        self.write(&[b"\""]);
         self.rendered.note(prefix, uri, self.depth);
         Ok(())
     }
@@ -219,11 +244,14 @@ impl<'a> Writer<'a> {
         }
     }
 
-    pub(crate) fn end(&mut self, name: &str) {
+    /// `position`: where the tag stands in the source; empty for `<a/>`.
+    pub(crate) fn end(&mut self, name: &str, position: Range<usize>) {
         self.end_run();
-        self.out.extend_from_slice(b"</");
-        self.out.extend_from_slice(name.as_bytes());
-        self.out.push(b'>');
+        if position.len() == name.len() + "</>".len() {
+            self.write_verbatim(position);
+        } else {
+            self.write(&[b"</", name.as_bytes(), b">"]);
+        }
         self.leave();
     }
 
@@ -235,34 +263,37 @@ impl<'a> Writer<'a> {
     }
 
     /// Literal text between markup and references.
-    pub(crate) fn text(&mut self, source: &str, at: usize) -> Result<(), XmlError> {
-        let start = self.out.len();
+    pub(crate) fn text(&mut self, text: Text<'_>, position: Range<usize>) -> Result<(), XmlError> {
+        let start = self.len();
         let run = self.run.get_or_insert(Run { start, is_blank: true });
-        run.is_blank = run.is_blank && is_blank(source);
-        // `&` and `<` end a text token. No early exit, so that it is vector code.
-        if !source
-            .bytes()
-            .fold(false, |found, byte| found | (byte == b'>') | (byte == b'\r'))
-        {
-            self.out.extend_from_slice(source.as_bytes());
+        run.is_blank = run.is_blank && is_blank(text.text);
+        if text.is_plain {
+            self.write_verbatim(position);
             return Ok(());
         }
-        if source.contains("]]>") {
-            return Err(XmlErrorKind::CdataEndInText.at(at));
+        if text.text.contains("]]>") {
+            return Err(XmlErrorKind::CdataEndInText.at(position.start));
         }
-        escape::with_line_ends(&mut self.out, source, escape::text);
+        self.flush();
+        escape::with_line_ends(&mut self.out, text.text, escape::text);
         Ok(())
     }
 
     /// A character that was written as a reference: never part of a blank node that may be dropped.
-    pub(crate) fn reference(&mut self, character: char) {
-        let start = self.out.len();
+    pub(crate) fn reference(&mut self, character: char, position: Range<usize>) {
+        let start = self.len();
         self.run.get_or_insert(Run { start, is_blank: false }).is_blank = false;
-        escape::text(&mut self.out, character.encode_utf8(&mut [0; 4]));
+        if matches!(&self.source[position.clone()], "&amp;" | "&lt;" | "&gt;") {
+            self.write_verbatim(position);
+        } else {
+            self.flush();
+            escape::text(&mut self.out, character.encode_utf8(&mut [0; 4]));
+        }
     }
 
     pub(crate) fn cdata(&mut self, source: &str) {
         self.end_run();
+        self.flush();
         escape::with_line_ends(&mut self.out, source, escape::text);
     }
 
@@ -272,18 +303,41 @@ impl<'a> Writer<'a> {
 
     pub(crate) fn instruction(&mut self, target: &str, data: &str) {
         self.end_run();
-        self.out.extend_from_slice(b"<?");
-        self.out.extend_from_slice(target.as_bytes());
+        self.write(&[b"<?", target.as_bytes()]);
         if !data.is_empty() {
-            self.out.push(b' ');
-            escape::with_line_ends(&mut self.out, data, |out, part| out.extend_from_slice(part.as_bytes()));
+            self.write(&[b" "]);
+            escape::with_line_ends(&mut self.out, data, |out, part| {
+                out.extend_from_slice(part.as_bytes());
+            });
         }
-        self.out.extend_from_slice(b"?>");
+        self.write(&[b"?>"]);
     }
 
     /// A line feed, which separates the root from processing instructions beside it.
     pub(crate) fn line_feed(&mut self) {
-        self.out.push(b'\n');
+        self.write(&[b"\n"]);
+    }
+
+    /// A piece of the source as it is.
+    fn write_verbatim(&mut self, piece: Range<usize>) {
+        if self.verbatim.end != piece.start {
+            self.flush();
+            self.verbatim.start = piece.start;
+        }
+        self.verbatim.end = piece.end;
+    }
+
+    fn write(&mut self, parts: &[&[u8]]) {
+        self.flush();
+        for part in parts {
+            self.out.extend_from_slice(part);
+        }
+    }
+
+    fn flush(&mut self) {
+        let piece = &self.source[self.verbatim.clone()];
+        self.out.extend_from_slice(piece.as_bytes());
+        self.verbatim.start = self.verbatim.end;
     }
 
     fn end_run(&mut self) {
@@ -291,6 +345,7 @@ impl<'a> Writer<'a> {
         if run.is_blank {
             self.blank_text_seen = true;
             if self.drop_blank_text {
+                self.flush();
                 self.out.truncate(run.start);
             }
         }
@@ -311,7 +366,7 @@ impl<'a> Writer<'a> {
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.out.len()
+        self.out.len() + self.verbatim.len()
     }
 
     pub(crate) fn blank_text_seen(&self) -> bool {
@@ -322,7 +377,8 @@ impl<'a> Writer<'a> {
         !self.scopes.is_empty()
     }
 
-    pub(crate) fn into_bytes(self) -> Vec<u8> {
+    pub(crate) fn into_bytes(mut self) -> Vec<u8> {
+        self.flush();
         self.out
     }
 }
@@ -343,23 +399,25 @@ fn declared_prefix(name: &str) -> Option<&str> {
     }
 }
 
-/// Canonical bytes of one element, which starts where `reader` does.
-pub(crate) fn subtree<'a>(
-    reader: &mut Reader<'a>,
+/// Canonical bytes of the one element in `range` of `source`.
+pub(crate) fn subtree(
+    source: &str,
+    range: Range<usize>,
     method: Method,
     drop_blank_text: bool,
-    context: &Context<'a>,
+    context: &Context<'_>,
     limits: &Limits,
 ) -> Result<Vec<u8>, XmlError> {
-    let mut writer = Writer::subtree(method, drop_blank_text, context, limits);
+    let mut reader = Reader::new(source, range, limits);
+    let mut writer = Writer::subtree(source, method, drop_blank_text, context, limits);
     loop {
         match reader.next()? {
             Token::Start(tag) => {
-                writer.start(&tag)?;
+                writer.start(&tag, reader.position())?;
             }
-            Token::End(name) => writer.end(name),
-            Token::Text(text) => writer.text(text, reader.position().start)?,
-            Token::Reference(character) => writer.reference(character),
+            Token::End(name) => writer.end(name, reader.position()),
+            Token::Text(text) => writer.text(text, reader.position())?,
+            Token::Reference(character) => writer.reference(character, reader.position()),
             Token::Cdata(text) => writer.cdata(text),
             Token::Comment => writer.comment(),
             Token::Instruction { target, data } => writer.instruction(target, data),

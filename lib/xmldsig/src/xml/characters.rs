@@ -39,33 +39,87 @@ pub(crate) fn is_qualified_name(name: &str) -> bool {
 
 /// `NCName`.
 pub(crate) fn is_unprefixed_name(name: &str) -> bool {
-    let bytes = name.as_bytes();
-    let Some(&first) = bytes.first() else { return false };
-    if NAME_BYTES[usize::from(first)] == START && bytes.iter().all(|&b| NAME_BYTES[usize::from(b)] != OTHER) {
+    let scan = NameScan::of(name.as_bytes());
+    if scan.is_plain && scan.length == name.len() {
         return true;
     }
     // Beyond ASCII, or wrong.
-    name.chars()
-        .enumerate()
-        .all(|(at, c)| is_name_start(c) || (at > 0 && is_name_follow(c)))
+    let mut characters = name.chars().enumerate();
+    !name.is_empty() && characters.all(|(at, c)| is_name_start(c) || (at > 0 && is_name_follow(c)))
+}
+
+/// The name that starts a piece of markup.
+pub(crate) struct NameScan {
+    /// Up to the first byte that no name has: blank, `>`, `/`, `=` and other punctuation.
+    pub(crate) length: usize,
+    /// A name of plain ASCII without prefix. Any other must be looked at again.
+    pub(crate) is_plain: bool,
+}
+
+impl NameScan {
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        let mut length = 0;
+        let mut seen = 0;
+        for &byte in bytes {
+            let class = NAME_BYTES[usize::from(byte)];
+            if class == OTHER {
+                break;
+            }
+            seen |= class;
+            length += 1;
+        }
+        let starts_well = bytes
+            .first()
+            .is_some_and(|&first| NAME_BYTES[usize::from(first)] == START);
+        Self {
+            length,
+            is_plain: starts_well && seen & UNUSUAL == 0,
+        }
+    }
+}
+
+/// Literal text up to the next markup or reference.
+pub(crate) struct TextScan {
+    pub(crate) length: usize,
+    /// Nothing in it is written in another way in canonical form.
+    pub(crate) is_plain: bool,
+}
+
+impl TextScan {
+    pub(crate) fn of(bytes: &[u8]) -> Self {
+        let mut length = 0;
+        let mut is_plain = true;
+        for &byte in bytes {
+            if byte == b'<' || byte == b'&' {
+                break;
+            }
+            is_plain &= byte != b'>' && byte != b'\r';
+            length += 1;
+        }
+        Self { length, is_plain }
+    }
 }
 
 const OTHER: u8 = 0;
-const FOLLOW: u8 = 1;
-const START: u8 = 2;
+const START: u8 = 1;
+const FOLLOW: u8 = 2;
+/// The colon of a prefix, or a part of a character beyond ASCII.
+const UNUSUAL: u8 = 4;
 
-/// What an ASCII byte may be in a name.
+/// What a byte may be in a name.
 static NAME_BYTES: [u8; 256] = {
-    let mut table = [OTHER; 256];
-    let mut byte = 0;
+    let mut table = [UNUSUAL; 256];
+    let mut byte: u8 = 0;
     while byte < 128 {
-        // `byte` stays below 128.
-        let b = byte as u8;
-        if b.is_ascii_alphabetic() || b == b'_' {
-            table[byte] = START;
-        } else if b.is_ascii_digit() || b == b'-' || b == b'.' {
-            table[byte] = FOLLOW;
-        }
+        table[byte as usize] = if byte.is_ascii_alphabetic() || byte == b'_' {
+            START
+        } else if byte.is_ascii_digit() || byte == b'-' || byte == b'.' {
+            FOLLOW
+        } else if byte == b':' {
+            UNUSUAL
+        } else {
+            OTHER
+        };
         byte += 1;
     }
     table

@@ -1,14 +1,16 @@
 //! The tokens of a well-formed document within [`Limits`].
 //!
-//! quick-xml finds the markup; what it leaves to its callers is checked here: characters, names, nesting, one root, no document
-//! type declaration, and that nothing but blanks stands outside of the root.
+//! Well-formed means all that XML 1.0 and its namespaces ask of a document without a document type declaration: characters, names,
+//! nesting, one root. Names in start tags and literal text are looked at byte by byte exactly once, which is why no general parser stands
+//! behind this: finding the markup alone took one three times as long as the whole budget of a verification. quick-xml judges this reader
+//! in the tests.
 
 use std::ops::Range;
 
-use quick_xml::events::Event;
-
 use super::attributes::{self, Attribute};
-use super::characters::{first_forbidden, is_blank, is_blank_byte, is_qualified_name, is_unprefixed_name};
+use super::characters::{
+    NameScan, TextScan, first_forbidden, is_blank, is_blank_byte, is_qualified_name, is_unprefixed_name,
+};
 use super::{Limits, XmlError, XmlErrorKind, excerpt};
 
 /// A piece of the document. Attributes are still raw: most tags have none.
@@ -16,7 +18,7 @@ use super::{Limits, XmlError, XmlErrorKind, excerpt};
 pub(crate) enum Token<'a> {
     Start(Tag<'a>),
     End(&'a str),
-    Text(&'a str),
+    Text(Text<'a>),
     Cdata(&'a str),
     Reference(char),
     Comment,
@@ -24,24 +26,37 @@ pub(crate) enum Token<'a> {
     EndOfDocument,
 }
 
+/// Literal text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Text<'a> {
+    pub(crate) text: &'a str,
+    /// No `>` and no carriage return in it.
+    pub(crate) is_plain: bool,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tag<'a> {
     pub(crate) name: &'a str,
+    /// Plain ASCII without a prefix.
+    pub(crate) is_plain: bool,
     pub(crate) attributes: &'a str,
     /// Where `attributes` starts in the document.
     pub(crate) attributes_offset: usize,
 }
 
 pub(crate) struct Reader<'a> {
+    /// The document up to the end of what is read.
     text: &'a str,
-    base: usize,
-    parser: quick_xml::Reader<&'a [u8]>,
+    /// Where reading started.
+    start: usize,
+    /// Where the next token starts.
+    at: usize,
+    position: Range<usize>,
     limits: Limits,
     open: Vec<&'a str>,
     root_seen: bool,
     /// `<a/>` is told as a start and an end.
     pending_end: bool,
-    position: Range<usize>,
 }
 
 /// Checks what concerns the bytes as a whole, and hands them out as text.
@@ -66,28 +81,21 @@ pub(crate) fn decode<'a>(xml: &'a [u8], limits: &Limits) -> Result<&'a str, XmlE
 impl<'a> Reader<'a> {
     /// Reads `range` of a text that [`decode`] has passed: the whole document, or one element of it.
     pub(crate) fn new(document: &'a str, range: Range<usize>, limits: &Limits) -> Self {
-        let text = &document[range.clone()];
-        let mut parser = quick_xml::Reader::from_reader(text.as_bytes());
-        let config = parser.config_mut();
-        config.check_comments = true;
-        // Names are compared here, where they are kept for the canonical end tags anyway.
-        config.check_end_names = false;
-        config.allow_unmatched_ends = true;
         Self {
-            text,
-            base: range.start,
-            parser,
+            text: &document[..range.end],
+            start: range.start,
+            at: range.start,
+            position: range.start..range.start,
             limits: *limits,
             open: Vec::new(),
             root_seen: false,
             pending_end: false,
-            position: 0..0,
         }
     }
 
-    /// Where the last token stands in the document. The made-up end of `<a/>` stands where its start does.
+    /// Where the last token stands in the document. The end of `<a/>`, which is not written, is empty.
     pub(crate) fn position(&self) -> Range<usize> {
-        self.base + self.position.start..self.base + self.position.end
+        self.position.clone()
     }
 
     /// How many elements are open after the last token.
@@ -98,107 +106,225 @@ impl<'a> Reader<'a> {
     pub(crate) fn next(&mut self) -> Result<Token<'a>, XmlError> {
         if self.pending_end {
             self.pending_end = false;
-            return self.close(None);
+            self.position = self.at..self.at;
+            let name = self.open.pop().unwrap_or_default();
+            return Ok(Token::End(name));
         }
         loop {
-            let start = self.parser_position();
-            let event = match self.parser.read_event() {
-                Ok(event) => event,
-                Err(error) => return Err(XmlErrorKind::Syntax(excerpt(&error.to_string())).at(self.base + start)),
+            self.position = self.at..self.at;
+            let token = match self.text.as_bytes()[self.at..] {
+                [] => return self.end_of_document(),
+                [b'<', b'/', ..] => self.end_tag()?,
+                [b'<', b'?', ..] => match self.instruction()? {
+                    Some(token) => token,
+                    None => continue,
+                },
+                [b'<', b'!', ..] => self.comment_or_cdata()?,
+                [b'<', ..] => self.start_tag()?,
+                [b'&', ..] => self.reference()?,
+                _ => match self.literal_text()? {
+                    Some(token) => token,
+                    None => continue,
+                },
             };
-            let end = self.parser_position();
-            self.position = start..end;
-            match event {
-                Event::Start(_) => return self.open(start + 1..end - 1),
-                Event::Empty(_) => {
-                    self.pending_end = true;
-                    return self.open(start + 1..end - 2);
-                }
-                Event::End(_) => return self.close(Some(self.text[start + 2..end - 1].trim_end_matches(BLANKS))),
-                Event::Text(_) => {
-                    let text = &self.text[start..end];
-                    if !self.open.is_empty() {
-                        return Ok(Token::Text(text));
-                    }
-                    if !is_blank(text) {
-                        return Err(self.error(XmlErrorKind::ContentOutsideRoot));
-                    }
-                }
-                Event::GeneralRef(_) if self.open.is_empty() => {
-                    return Err(self.error(XmlErrorKind::ContentOutsideRoot));
-                }
-                Event::GeneralRef(_) => {
-                    return attributes::resolve(&self.text[start + 1..end - 1], self.base + start)
-                        .map(Token::Reference);
-                }
-                Event::CData(_) if self.open.is_empty() => return Err(self.error(XmlErrorKind::ContentOutsideRoot)),
-                Event::CData(_) => return Ok(Token::Cdata(&self.text[start + 9..end - 3])),
-                Event::Comment(_) => return Ok(Token::Comment),
-                Event::Decl(_) => self.declaration(start, end)?,
-                Event::PI(_) => return self.instruction(&self.text[start + 2..end - 2]),
-                Event::DocType(_) => return Err(self.error(XmlErrorKind::Doctype)),
-                Event::Eof => {
-                    return match self.open.last() {
-                        Some(name) => Err(self.error(XmlErrorKind::Unclosed(excerpt(name)))),
-                        None if self.root_seen => Ok(Token::EndOfDocument),
-                        None => Err(self.error(XmlErrorKind::NoRoot)),
-                    };
-                }
-            }
+            return Ok(token);
         }
     }
 
-    fn parser_position(&self) -> usize {
-        // The whole text is in memory: its length fits.
-        usize::try_from(self.parser.buffer_position()).unwrap_or(usize::MAX)
+    /// Ends the current token at `end`.
+    fn advance(&mut self, end: usize) {
+        self.position.end = end;
+        self.at = end;
     }
 
     fn error(&self, kind: XmlErrorKind) -> XmlError {
-        kind.at(self.base + self.position.start)
+        kind.at(self.position.start)
     }
 
-    /// `inside`: between `<` and `>` or `/>`.
-    fn open(&mut self, inside: Range<usize>) -> Result<Token<'a>, XmlError> {
-        let raw = &self.text[inside.clone()];
-        let name_length = raw.bytes().position(is_blank_byte).unwrap_or(raw.len());
-        let (name, attributes) = raw.split_at(name_length);
+    fn unreadable(&self, what: &str) -> XmlError {
+        self.error(XmlErrorKind::Syntax(what.to_owned()))
+    }
+
+    fn end_of_document(&self) -> Result<Token<'a>, XmlError> {
+        match self.open.last() {
+            Some(name) => Err(self.error(XmlErrorKind::Unclosed(excerpt(name)))),
+            None if self.root_seen => Ok(Token::EndOfDocument),
+            None => Err(self.error(XmlErrorKind::NoRoot)),
+        }
+    }
+
+    fn start_tag(&mut self) -> Result<Token<'a>, XmlError> {
+        let bytes = self.text.as_bytes();
+        let name_start = self.at + 1;
+        let scan = NameScan::of(&bytes[name_start..]);
+        let name_end = name_start + scan.length;
+        let Some(&after_name) = bytes.get(name_end) else {
+            return Err(self.unreadable("a tag does not end"));
+        };
+        // The end of the name is an ASCII byte, so this does not cut a character.
+        let name = &self.text[name_start..name_end];
+        if !(scan.is_plain || is_qualified_name(name)) {
+            return Err(self.error(XmlErrorKind::Name(excerpt(name))));
+        }
         if self.open.is_empty() && self.root_seen {
             return Err(self.error(XmlErrorKind::ContentOutsideRoot));
-        }
-        if !is_qualified_name(name) {
-            return Err(self.error(XmlErrorKind::Name(excerpt(name))));
         }
         if self.open.len() == self.limits.max_depth {
             return Err(self.error(XmlErrorKind::TooDeep {
                 limit: self.limits.max_depth,
             }));
         }
+        let close = if after_name == b'>' {
+            name_end
+        } else {
+            self.end_of_attributes(name_end)?
+        };
+        self.pending_end = bytes[close - 1] == b'/';
+        let attributes = &self.text[name_end..close - usize::from(self.pending_end)];
         self.root_seen = true;
         self.open.push(name);
+        self.advance(close + 1);
         Ok(Token::Start(Tag {
             name,
+            is_plain: scan.is_plain,
             attributes,
-            attributes_offset: self.base + inside.start + name_length,
+            attributes_offset: name_end,
         }))
     }
 
-    fn close(&mut self, written: Option<&str>) -> Result<Token<'a>, XmlError> {
-        match (self.open.pop(), written) {
-            (Some(expected), Some(found)) if expected != found => Err(self.error(XmlErrorKind::EndTag {
-                expected: excerpt(expected),
+    /// Where the `>` is that is in no attribute value.
+    fn end_of_attributes(&self, from: usize) -> Result<usize, XmlError> {
+        let mut quote = None;
+        for (at, &byte) in self.text.as_bytes().iter().enumerate().skip(from) {
+            match (quote, byte) {
+                (None, b'>') => return Ok(at),
+                (None, b'"' | b'\'') => quote = Some(byte),
+                (Some(open), byte) if open == byte => quote = None,
+                (_, b'<') => break,
+                _ => {}
+            }
+        }
+        Err(self.unreadable("a tag does not end"))
+    }
+
+    fn end_tag(&mut self) -> Result<Token<'a>, XmlError> {
+        let name_start = self.at + 2;
+        let rest = &self.text[name_start..];
+        let Some(&name) = self.open.last() else {
+            return Err(self.error(XmlErrorKind::ContentOutsideRoot));
+        };
+        if rest.as_bytes().get(name.len()) == Some(&b'>') && rest.as_bytes().starts_with(name.as_bytes()) {
+            self.open.pop();
+            self.advance(name_start + name.len() + 1);
+            return Ok(Token::End(name));
+        }
+        let after_name = rest.strip_prefix(name).map(|after| after.trim_start_matches(BLANKS));
+        let Some(after_tag) = after_name.and_then(|after| after.strip_prefix('>')) else {
+            let found = rest.split_once('>').map_or(rest, |(found, _)| found);
+            return Err(self.error(XmlErrorKind::EndTag {
+                expected: excerpt(name),
                 found: excerpt(found),
-            })),
-            (Some(name), _) => Ok(Token::End(name)),
-            (None, _) => Err(self.error(XmlErrorKind::ContentOutsideRoot)),
+            }));
+        };
+        self.open.pop();
+        self.advance(self.text.len() - after_tag.len());
+        Ok(Token::End(name))
+    }
+
+    /// `None` for the blanks outside of the root.
+    fn literal_text(&mut self) -> Result<Option<Token<'a>>, XmlError> {
+        let start = self.at;
+        let scan = TextScan::of(&self.text.as_bytes()[start..]);
+        self.advance(start + scan.length);
+        let text = &self.text[start..self.at];
+        if !self.open.is_empty() {
+            return Ok(Some(Token::Text(Text {
+                text,
+                is_plain: scan.is_plain,
+            })));
+        }
+        if is_blank(text) {
+            Ok(None)
+        } else {
+            Err(self.error(XmlErrorKind::ContentOutsideRoot))
         }
     }
 
-    fn declaration(&self, start: usize, end: usize) -> Result<(), XmlError> {
-        if start != 0 || self.base != 0 {
+    fn reference(&mut self) -> Result<Token<'a>, XmlError> {
+        if self.open.is_empty() {
+            return Err(self.error(XmlErrorKind::ContentOutsideRoot));
+        }
+        let rest = &self.text[self.at + 1..];
+        let Some(length) = rest.bytes().take(LONGEST_REFERENCE).position(|b| b == b';') else {
+            let name: String = rest.chars().take(LONGEST_REFERENCE).collect();
+            return Err(self.error(XmlErrorKind::UnknownEntity(name)));
+        };
+        let character = attributes::resolve(&rest[..length], self.at)?;
+        self.advance(self.at + 1 + length + 1);
+        Ok(Token::Reference(character))
+    }
+
+    fn comment_or_cdata(&mut self) -> Result<Token<'a>, XmlError> {
+        let rest = &self.text[self.at..];
+        if let Some(comment) = rest.strip_prefix("<!--") {
+            // The first `--` must be the one of `-->`.
+            return match comment.find("--") {
+                Some(length) if comment[length..].starts_with("-->") => {
+                    self.advance(self.at + "<!--".len() + length + "-->".len());
+                    Ok(Token::Comment)
+                }
+                Some(_) => Err(self.unreadable("\"--\" in a comment")),
+                None => Err(self.unreadable("a comment does not end")),
+            };
+        }
+        if let Some(section) = rest.strip_prefix("<![CDATA[") {
+            if self.open.is_empty() {
+                return Err(self.error(XmlErrorKind::ContentOutsideRoot));
+            }
+            let Some((content, _)) = section.split_once("]]>") else {
+                return Err(self.unreadable("a CDATA section does not end"));
+            };
+            self.advance(self.at + "<![CDATA[".len() + content.len() + "]]>".len());
+            return Ok(Token::Cdata(content));
+        }
+        let is_doctype = rest
+            .get(..9)
+            .is_some_and(|start| start.eq_ignore_ascii_case("<!DOCTYPE"));
+        Err(if is_doctype {
+            self.error(XmlErrorKind::Doctype)
+        } else {
+            self.unreadable("unknown markup after \"<!\"")
+        })
+    }
+
+    /// `None` for the XML declaration.
+    fn instruction(&mut self) -> Result<Option<Token<'a>>, XmlError> {
+        let Some((content, _)) = self.text[self.at + 2..].split_once("?>") else {
+            return Err(self.unreadable("a processing instruction does not end"));
+        };
+        let target_length = content.bytes().position(is_blank_byte).unwrap_or(content.len());
+        let (target, data) = content.split_at(target_length);
+        let start = self.at;
+        self.advance(start + 2 + content.len() + 2);
+        if target == "xml" && start == 0 && self.start == 0 {
+            self.declaration(data, start + 2 + target_length)?;
+            return Ok(None);
+        }
+        if target.eq_ignore_ascii_case("xml") {
             return Err(self.error(XmlErrorKind::Declaration));
         }
+        if !is_unprefixed_name(target) {
+            return Err(self.error(XmlErrorKind::Name(excerpt(target))));
+        }
+        Ok(Some(Token::Instruction {
+            target,
+            data: data.trim_start_matches(BLANKS),
+        }))
+    }
+
+    fn declaration(&self, data: &str, offset: usize) -> Result<(), XmlError> {
         let mut parts: Vec<Attribute<'_>> = Vec::new();
-        attributes::parse(&self.text[start + "<?xml".len()..end - 2], "<?xml".len(), 3, &mut parts)?;
+        attributes::parse(data, offset, 3, &mut parts)?;
         let mut parts = parts.into_iter().peekable();
         match parts.next() {
             Some(Attribute { name: "version", value }) if value == "1.0" => {}
@@ -220,24 +346,12 @@ impl<'a> Reader<'a> {
             Err(self.error(XmlErrorKind::Declaration))
         }
     }
-
-    fn instruction(&self, content: &'a str) -> Result<Token<'a>, XmlError> {
-        let target_length = content.bytes().position(is_blank_byte).unwrap_or(content.len());
-        let (target, data) = content.split_at(target_length);
-        if target.eq_ignore_ascii_case("xml") {
-            return Err(self.error(XmlErrorKind::Declaration));
-        }
-        if !is_unprefixed_name(target) {
-            return Err(self.error(XmlErrorKind::Name(excerpt(target))));
-        }
-        Ok(Token::Instruction {
-            target,
-            data: data.trim_start_matches(BLANKS),
-        })
-    }
 }
 
 const BLANKS: [char; 4] = [' ', '\t', '\n', '\r'];
+
+/// `#x10FFFF` with a few leading zeros.
+const LONGEST_REFERENCE: usize = 32;
 
 #[cfg(test)]
 mod tests {
@@ -278,7 +392,7 @@ mod tests {
         }
         let expected = [
             "<a| x='1'@<a x='1'>",
-            "Text(\"t\")",
+            "Text(Text { text: \"t\", is_plain: true })",
             "Reference('&')",
             "<b|@<b/>",
             "End(\"b\")",
