@@ -150,6 +150,11 @@ impl Change {
             .build()
     }
 
+    #[cfg(test)]
+    pub(crate) fn condition(&self) -> Option<&str> {
+        self.condition.as_deref()
+    }
+
     fn expression(&self) -> Option<String> {
         let clauses: Vec<String> = self
             .clauses

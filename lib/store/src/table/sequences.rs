@@ -393,3 +393,43 @@ fn read_range(stored: &Stored) -> Result<Range, StoreError> {
         created_at: stored.instant(CREATED_AT)?,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use ecf::Environment;
+
+    use super::*;
+    use crate::ids::CompanyId;
+
+    /// A reader whose list is behind does not see that numbers were freed; the write must.
+    #[test]
+    fn a_new_number_is_taken_only_on_the_condition_that_none_is_free() {
+        let scope = Scope {
+            company: CompanyId::from_random([1; 20]),
+            environment: Environment::TesteCF,
+        };
+        let mut range = Range {
+            ecf_type: ReceiptType::E31,
+            start: 1,
+            end: 9,
+            next: 4,
+            valid_until: None,
+            numbering: Some(Numbering::Service),
+            free: Vec::new(),
+            last_taken_at: None,
+            created_at: Timestamp::UNIX_EPOCH,
+        };
+        let (change, freed) = take_change(&scope, &range, Timestamp::UNIX_EPOCH);
+        assert_eq!(freed, None);
+        let condition = change.condition().unwrap();
+        assert!(
+            condition.ends_with("AND #next <= #last AND attribute_not_exists(#free)"),
+            "{condition}"
+        );
+
+        range.free = vec![2];
+        let (change, freed) = take_change(&scope, &range, Timestamp::UNIX_EPOCH);
+        assert_eq!(freed, Some(2));
+        assert!(change.condition().unwrap().ends_with("AND contains(#free, :freed)"));
+    }
+}
