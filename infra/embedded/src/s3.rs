@@ -48,9 +48,17 @@ impl S3 {
     }
 
     pub(crate) async fn answer(&self, mut request: Request<Incoming>) -> Response<Body> {
-        // Any credentials will do in the header, so there is no secret to verify it with; `s3s` would insist.
-        request.headers_mut().remove(http::header::AUTHORIZATION);
-        let request = aws_chunked::undo(request);
+        let is_presigned = request
+            .uri()
+            .query()
+            .is_some_and(|query| query.contains("X-Amz-Signature="));
+        let request = if is_presigned {
+            request.map(Body::from)
+        } else {
+            // Any credentials will do in the header, so there is no secret to verify it with; `s3s` would insist.
+            request.headers_mut().remove(http::header::AUTHORIZATION);
+            aws_chunked::undo(request)
+        };
         match self.service.call(request).await {
             Ok(response) if response.status() == StatusCode::NOT_MODIFIED => {
                 // It is an error to `s3s`, which describes errors in a body; this one must not have any.

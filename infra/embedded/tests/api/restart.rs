@@ -2,6 +2,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use aws_sdk_secretsmanager::primitives::Blob;
 use aws_sdk_sqs::types::QueueAttributeName;
 use ecf_embedded::{Embedded, Options, StartError};
+use tokio::net::TcpStream;
 
 use crate::dynamodb::{create_table, text};
 use crate::stack::Stack;
@@ -141,6 +142,19 @@ async fn a_folder_serves_one_process_at_a_time() {
     });
     let error = second.await.unwrap_err();
     assert!(matches!(error, StartError::DataDirInUse { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn nothing_listens_any_more_after_a_drop() {
+    let stack = Stack::start().await;
+    let address = stack.embedded.endpoint_url().replace("http://", "");
+    assert!(TcpStream::connect(&address).await.is_ok());
+    drop(stack);
+    let mut tries = 0;
+    while TcpStream::connect(&address).await.is_ok() {
+        tries += 1;
+        assert!(tries < 10_000, "something still listens");
+    }
 }
 
 #[tokio::test]
