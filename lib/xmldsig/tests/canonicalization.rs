@@ -47,7 +47,7 @@ fn assert_agrees(name: &str, xml: &str) -> Option<()> {
     Some(())
 }
 
-const DOCUMENTS: [(&str, &str); 17] = [
+const DOCUMENTS: [(&str, &str); 16] = [
     ("empty", "<a/>"),
     ("blank-in-tags", "<a  b = '1'\n\tc=\"2\" ><d ></d ><e\n/></a\n>"),
     (
@@ -94,7 +94,6 @@ const DOCUMENTS: [(&str, &str); 17] = [
         "<?xml version='1.0'?>\n<?one?>\n\n<?two  x y ?><a><?three\n\nz?></a>\n<?four?> <?five?>\n",
     ),
     ("names", "<Año ñ='1'><_a-b.c1/><日本 語='x'/></Año>"),
-    ("special-namespace", "<a xmlns='urn:a?b=1&amp;c=2'><b/></a>"),
 ];
 
 #[test]
@@ -131,6 +130,15 @@ fn the_vectors_and_edge_documents_agree_with_libxml2() {
             return;
         }
     }
+}
+
+/// xmllint 2.9 writes the ampersand as it is, which is not even well-formed: one reason not to compare such documents.
+#[test]
+fn ampersands_in_namespaces_are_escaped() {
+    assert_eq!(
+        ours("<a xmlns='urn:a?b=1&amp;c=2'/>", Method::Inclusive),
+        b"<a xmlns=\"urn:a?b=1&amp;c=2\"></a>"
+    );
 }
 
 #[test]

@@ -12,6 +12,7 @@ use openssl::hash::MessageDigest;
 use openssl::nid::Nid;
 use openssl::pkcs12::Pkcs12;
 use openssl::pkey::{PKey, Private};
+use openssl::provider::Provider;
 use openssl::rsa::Rsa;
 use openssl::stack::Stack;
 use openssl::x509::X509;
@@ -37,7 +38,7 @@ fn self_signed(key: &PKey<Private>, common_name: &str) -> X509 {
 struct Recipe {
     key: Nid,
     certificate: Nid,
-    mac: Option<MessageDigest>,
+    mac: MessageDigest,
 }
 
 fn p12(key: &PKey<Private>, certificate: &X509, password: &str, recipe: &Recipe) -> Vec<u8> {
@@ -48,10 +49,7 @@ fn p12(key: &PKey<Private>, certificate: &X509, password: &str, recipe: &Recipe)
         .cert(certificate)
         .key_algorithm(recipe.key)
         .cert_algorithm(recipe.certificate);
-    match recipe.mac {
-        Some(digest) => builder.mac_md(digest),
-        None => builder.mac_iter(u32::MAX),
-    };
+    builder.mac_md(recipe.mac);
     builder.build2(password).unwrap().to_der().unwrap()
 }
 
@@ -91,7 +89,7 @@ fn every_cipher_and_mac_opens_with_every_kind_of_password() {
                 &Recipe {
                     key: cipher,
                     certificate: cipher,
-                    mac: Some(mac),
+                    mac,
                 },
             );
             let identity = Identity::from_pkcs12(&der, password)
@@ -108,7 +106,7 @@ fn every_cipher_and_mac_opens_with_every_kind_of_password() {
         let recipe = Recipe {
             key: ciphers[2],
             certificate: ciphers[4],
-            mac: Some(MessageDigest::sha256()),
+            mac: MessageDigest::sha256(),
         };
         assert!(
             Identity::from_pkcs12(&p12(&key, &certificate, password, &recipe), password).is_ok(),
@@ -159,22 +157,142 @@ fn the_certificate_is_read_into_plain_values() {
 #[test]
 fn the_leaf_is_the_certificate_that_fits_the_key() {
     let (key, leaf) = key_and_certificate("Hoja");
-    let (other_key, authority) = key_and_certificate("Autoridad");
+    let (_, authority) = key_and_certificate("Autoridad");
+    let (_, root) = key_and_certificate("Raíz");
+    // Without a certificate of its own, OpenSSL writes the others in the order in which they are given.
     let mut chain = Stack::new().unwrap();
-    chain.push(leaf.clone()).unwrap();
-    // OpenSSL insists that the first certificate fits, so the order is turned by naming another key's file with no key first.
+    for certificate in [root, authority, leaf] {
+        chain.push(certificate).unwrap();
+    }
     let der = Pkcs12::builder()
-        .pkey(&other_key)
-        .cert(&authority)
+        .pkey(&key)
         .ca(chain)
         .build2(PASSWORD)
         .unwrap()
         .to_der()
         .unwrap();
     let identity = Identity::from_pkcs12(&der, PASSWORD).unwrap();
-    assert_eq!(identity.certificate().subject_cn, "Autoridad");
-    assert_eq!(identity.other_certificates()[0].subject_cn, "Hoja");
-    drop(key);
+    assert_eq!(identity.certificate().subject_cn, "Hoja");
+    let others: Vec<_> = identity
+        .other_certificates()
+        .iter()
+        .map(|other| other.subject_cn.as_str())
+        .collect();
+    assert_eq!(others, ["Raíz", "Autoridad"]);
+}
+
+#[test]
+fn a_certificate_of_another_key_is_told() {
+    let (key, _) = key_and_certificate("Hoja");
+    let (_, foreign) = key_and_certificate("Ajena");
+    let mut chain = Stack::new().unwrap();
+    chain.push(foreign).unwrap();
+    let der = Pkcs12::builder()
+        .pkey(&key)
+        .ca(chain)
+        .build2(PASSWORD)
+        .unwrap()
+        .to_der()
+        .unwrap();
+    assert_eq!(
+        Identity::from_pkcs12(&der, PASSWORD).unwrap_err(),
+        P12Error::KeyMismatch { certificates: 1 }
+    );
+}
+
+/// Old ciphers, which OpenSSL writes only with its legacy provider.
+#[test]
+fn rc2_opens_and_rc4_is_named() {
+    let _legacy = Provider::try_load(None, "legacy", true).unwrap();
+    let (key, certificate) = key_and_certificate("Firma vieja");
+    let with = |cipher| {
+        let recipe = Recipe {
+            key: cipher,
+            certificate: cipher,
+            mac: MessageDigest::sha1(),
+        };
+        Identity::from_pkcs12(&p12(&key, &certificate, "contraseña", &recipe), "contraseña")
+    };
+    for cipher in [Nid::PBE_WITHSHA1AND40BITRC2_CBC, Nid::PBE_WITHSHA1AND128BITRC2_CBC] {
+        assert_eq!(with(cipher).unwrap().certificate().subject_cn, "Firma vieja");
+    }
+    let error = with(Nid::PBE_WITHSHA1AND128BITRC4).unwrap_err();
+    assert_eq!(
+        error,
+        P12Error::UnsupportedCipher {
+            name: "PBE-SHA1-RC4-128".to_owned()
+        }
+    );
+    assert!(error.to_string().contains("openssl pkcs12"));
+}
+
+/// Before version 1.1, OpenSSL took each byte of a UTF-8 password for a character.
+#[test]
+fn passwords_of_old_openssl_are_tried() {
+    let (key, certificate) = key_and_certificate("Firma vieja");
+    let cipher = Nid::PBE_WITHSHA1AND3_KEY_TRIPLEDES_CBC;
+    let recipe = Recipe {
+        key: cipher,
+        certificate: cipher,
+        mac: MessageDigest::sha1(),
+    };
+    let der = p12(&key, &certificate, "contrase\u{C3}\u{B1}a", &recipe);
+    assert!(Identity::from_pkcs12(&der, "contraseña").is_ok());
+}
+
+/// Tools that stream write lengths that are not known beforehand, and octet strings in pieces.
+#[test]
+fn indefinite_lengths_are_read() {
+    let (key, certificate) = key_and_certificate("Firma en BER");
+    let cipher = Nid::AES_256_CBC;
+    let der = p12(
+        &key,
+        &certificate,
+        PASSWORD,
+        &Recipe {
+            key: cipher,
+            certificate: cipher,
+            mac: MessageDigest::sha256(),
+        },
+    );
+    let mut ber = Vec::new();
+    streamed(&der, &mut ber);
+    assert_ne!(ber, der);
+    assert_eq!(
+        Identity::from_pkcs12(&ber, PASSWORD).unwrap().certificate().subject_cn,
+        "Firma en BER"
+    );
+    assert_eq!(
+        Identity::from_pkcs12(&ber, "equivocada").unwrap_err(),
+        P12Error::WrongPassword
+    );
+}
+
+/// Writes DER again with indefinite lengths, and long octet strings in pieces of 100 bytes.
+fn streamed(mut der: &[u8], ber: &mut Vec<u8>) {
+    while let [tag, length, rest @ ..] = der {
+        let digits = usize::from(if *length < 0x80 { 0 } else { length & 0x7F });
+        let number = rest[..digits]
+            .iter()
+            .fold(0, |number, &byte| number * 256 + usize::from(byte));
+        let length = if digits == 0 { usize::from(*length) } else { number };
+        let (contents, after) = rest[digits..].split_at(length);
+        if tag & 0x20 != 0 {
+            ber.extend([*tag, 0x80]);
+            streamed(contents, ber);
+            ber.extend([0, 0]);
+        } else if *tag == 0x04 && length > 100 {
+            ber.extend([0x24, 0x80]);
+            for piece in contents.chunks(100) {
+                ber.extend([0x04, u8::try_from(piece.len()).unwrap()]);
+                ber.extend(piece);
+            }
+            ber.extend([0, 0]);
+        } else {
+            ber.extend(&der[..der.len() - after.len()]);
+        }
+        der = after;
+    }
 }
 
 #[test]

@@ -5,7 +5,9 @@
 mod common;
 
 use common::{identity, receipt, run, shared, write};
-use xmldsig::{Limits, SignError, Signed, sign, sign_foreign, verify};
+use openssl::pkey::PKey;
+use openssl::rsa::Rsa;
+use xmldsig::{Limits, SignError, Signed, sign, sign_foreign, testing, verify};
 
 /// Verifies with our verifier and, where it is installed, with xmlsec1.
 fn assert_verifies(name: &str, signed: &Signed) {
@@ -38,6 +40,88 @@ fn canonical_documents_are_signed_as_they_are() {
         assert!(!signature.contains("> <"));
         assert_eq!(signed.digest, openssl::sha::sha256(document.as_bytes()));
     }
+}
+
+/// What xmlsec1 signs, in every form that the profile allows, on ordinary and on difficult documents.
+#[test]
+fn what_xmlsec1_signs_verifies_here() {
+    let inclusive = "http://www.w3.org/TR/2001/REC-xml-c14n-20010315";
+    let exclusive = "http://www.w3.org/2001/10/xml-exc-c14n#";
+    let key = PKey::from_rsa(Rsa::generate(2048).unwrap()).unwrap();
+    let (from, to) = (
+        "2020-01-01T00:00:00Z".parse().unwrap(),
+        "2040-01-01T00:00:00Z".parse().unwrap(),
+    );
+    let certificate = testing::self_signed(&key, "Firma ajena", "IDCDO-00100000002", from, to).unwrap();
+    let key_path = write("foreign-key.pem", &key.private_key_to_pem_pkcs8().unwrap());
+    let certificate_path = write("foreign-certificate.pem", &certificate.to_pem().unwrap());
+    let keys = format!("{},{}", key_path.display(), certificate_path.display());
+    for (name, before, after) in FOREIGN_DOCUMENTS {
+        for prefix in ["", "ds:"] {
+            for method in [inclusive, exclusive] {
+                for transform in [None, Some(inclusive), Some(exclusive)] {
+                    let template = template(prefix, method, transform);
+                    let xml = format!("{before}{}{after}", template);
+                    let path = write("foreign-template.xml", xml.as_bytes());
+                    let arguments = ["--sign", "--privkey-pem", &keys, path.to_str().unwrap()];
+                    let Some(output) = run("xmlsec1", &arguments) else {
+                        return;
+                    };
+                    let case = format!("{name}, prefix {prefix:?}, {method}, {transform:?}");
+                    assert!(
+                        output.status.success(),
+                        "{case}: {}",
+                        String::from_utf8_lossy(&output.stderr)
+                    );
+                    let verified = verify(&output.stdout, &Limits::default());
+                    let verified = verified.unwrap_or_else(|error| panic!("{case}: {error}"));
+                    assert_eq!(verified.certificate.subject_cn, "Firma ajena");
+                    assert!(!verified.whitespace_dropped, "{case}");
+                }
+            }
+        }
+    }
+}
+
+/// Name, what is before the signature, what is after it.
+const FOREIGN_DOCUMENTS: [(&str, &str, &str); 6] = [
+    ("bare", "<ECF><a>ñ</a>", "</ECF>"),
+    (
+        "declarations",
+        "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<ECF xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\"><a xsi:nil=\"true\"/>",
+        "</ECF>\n",
+    ),
+    ("indented", "<ECF>\n  <a>1</a>\n  ", "\n</ECF>\n"),
+    (
+        "default namespace",
+        "<x:r xmlns:x='urn:x' xmlns='urn:d' xml:lang='es'><b x:c='1' a='2'/>",
+        "<d/></x:r>",
+    ),
+    (
+        "difficult text",
+        "<r><a>&gt; > &quot;' &#13;&#10;\r\n &#9;</a><b><![CDATA[a & b <c>]]></b><!-- c --> <c/>\u{1F600}   ",
+        "<?after x?></r>",
+    ),
+    ("instructions", "<?one?><r>", "</r><?two three?>"),
+];
+
+fn template(prefix: &str, method: &str, transform: Option<&str>) -> String {
+    let declaration = if prefix.is_empty() { "xmlns" } else { "xmlns:ds" };
+    let transform = transform.map_or(String::new(), |uri| format!("<Transform Algorithm=\"{uri}\"/>"));
+    let template = format!(
+        "<Signature {declaration}=\"http://www.w3.org/2000/09/xmldsig#\"><SignedInfo>\n\
+         <CanonicalizationMethod Algorithm=\"{method}\"/>\
+         <SignatureMethod Algorithm=\"http://www.w3.org/2001/04/xmldsig-more#rsa-sha256\"/><Reference URI=\"\"><Transforms>\
+         <Transform Algorithm=\"http://www.w3.org/2000/09/xmldsig#enveloped-signature\"/>{transform}</Transforms>\
+         <DigestMethod Algorithm=\"http://www.w3.org/2001/04/xmlenc#sha256\"/><DigestValue></DigestValue></Reference>\
+         </SignedInfo><SignatureValue></SignatureValue><KeyInfo><X509Data><X509Certificate></X509Certificate></X509Data>\
+         </KeyInfo></Signature>"
+    );
+    // The prefix goes to every tag.
+    template
+        .replace("</", "\u{1}")
+        .replace('<', &format!("<{prefix}"))
+        .replace('\u{1}', &format!("</{prefix}"))
 }
 
 #[test]

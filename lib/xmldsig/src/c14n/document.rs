@@ -58,7 +58,7 @@ pub(crate) fn read<'a>(text: &'a str, options: &Options, limits: &Limits) -> Res
         match reader.next()? {
             Token::Start(tag) => {
                 let start = reader.position().start;
-                let started = writer.start(&tag, reader.position())?;
+                let started = writer.start(&tag, reader.is_plain(), reader.position())?;
                 has_namespaces |= writer.namespaces_in_scope() && started == Started::Written;
                 if started == Started::Written && reader.depth() == 1 {
                     root_context = writer.context();
@@ -90,7 +90,7 @@ pub(crate) fn read<'a>(text: &'a str, options: &Options, limits: &Limits) -> Res
                     root_end = Some(writer.len() - name.len() - "</>".len());
                 }
             }
-            Token::Text(source) => writer.text(source, reader.position())?,
+            Token::Text(source) => writer.text(source, reader.is_plain(), reader.position())?,
             Token::Reference(character) => writer.reference(character, reader.position()),
             Token::Cdata(source) => writer.cdata(source),
             Token::Comment => writer.comment(),

@@ -9,7 +9,7 @@ use super::namespaces::{Scopes, split};
 use crate::algorithms;
 use crate::xml::attributes::{self, Attribute};
 use crate::xml::characters::is_blank;
-use crate::xml::reader::{Reader, Tag, Text, Token};
+use crate::xml::reader::{Reader, Tag, Token};
 use crate::xml::{Limits, XmlError, XmlErrorKind};
 
 /// What surrounds a subtree: all that inclusive canonicalisation inherits from the ancestors.
@@ -93,11 +93,16 @@ impl<'a> Writer<'a> {
         writer
     }
 
-    /// `position`: where the tag stands in the source.
-    pub(crate) fn start(&mut self, tag: &Tag<'a>, position: Range<usize>) -> Result<Started, XmlError> {
+    /// `name_is_plain` as [`Reader::is_plain`] says; `position`: where the tag stands in the source.
+    pub(crate) fn start(
+        &mut self,
+        tag: &Tag<'a>,
+        name_is_plain: bool,
+        position: Range<usize>,
+    ) -> Result<Started, XmlError> {
         self.end_run();
         self.depth += 1;
-        if self.is_bare(tag) {
+        if name_is_plain && self.is_bare(tag) {
             if position.len() == tag.name.len() + "<>".len() {
                 self.write_verbatim(position);
             } else {
@@ -115,7 +120,7 @@ impl<'a> Writer<'a> {
             Method::Inclusive => self.inherited.is_none(),
             Method::Exclusive => self.scopes.is_empty(),
         };
-        declares_nothing && tag.is_plain && tag.attributes.is_empty() && tag.name != "Signature"
+        declares_nothing && tag.attributes.is_empty() && tag.name != "Signature"
     }
 
     fn start_with_namespaces(&mut self, tag: &Tag<'a>) -> Result<Started, XmlError> {
@@ -262,20 +267,20 @@ impl<'a> Writer<'a> {
         self.rendered.leave_to(self.depth);
     }
 
-    /// Literal text between markup and references.
-    pub(crate) fn text(&mut self, text: Text<'_>, position: Range<usize>) -> Result<(), XmlError> {
+    /// Literal text between markup and references; `is_plain` as [`Reader::is_plain`] says.
+    pub(crate) fn text(&mut self, text: &str, is_plain: bool, position: Range<usize>) -> Result<(), XmlError> {
         let start = self.len();
         let run = self.run.get_or_insert(Run { start, is_blank: true });
-        run.is_blank = run.is_blank && is_blank(text.text);
-        if text.is_plain {
+        run.is_blank = run.is_blank && is_blank(text);
+        if is_plain {
             self.write_verbatim(position);
             return Ok(());
         }
-        if text.text.contains("]]>") {
+        if text.contains("]]>") {
             return Err(XmlErrorKind::CdataEndInText.at(position.start));
         }
         self.flush();
-        escape::with_line_ends(&mut self.out, text.text, escape::text);
+        escape::with_line_ends(&mut self.out, text, escape::text);
         Ok(())
     }
 
@@ -413,10 +418,10 @@ pub(crate) fn subtree(
     loop {
         match reader.next()? {
             Token::Start(tag) => {
-                writer.start(&tag, reader.position())?;
+                writer.start(&tag, reader.is_plain(), reader.position())?;
             }
             Token::End(name) => writer.end(name, reader.position()),
-            Token::Text(text) => writer.text(text, reader.position())?,
+            Token::Text(text) => writer.text(text, reader.is_plain(), reader.position())?,
             Token::Reference(character) => writer.reference(character, reader.position()),
             Token::Cdata(text) => writer.cdata(text),
             Token::Comment => writer.comment(),
