@@ -2,10 +2,10 @@
 //!
 //! Optional fields that are absent are `null`, not left out, so that a reader sees what there is to expect.
 
-use std::{collections::BTreeMap, fmt::Display};
+use std::collections::BTreeMap;
 
-use ecf::{Stamp, StampHosts};
-use ecf_store::{Receipt, Signed};
+use ecf::StampHosts;
+use ecf_store::Receipt;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -65,28 +65,13 @@ impl DocumentView {
             scheduled_for: receipt.scheduled_for.map(Instant),
             track_id: receipt.track_id.clone().into(),
             security_code: signed.map(|signed| signed.security_code.clone()).into(),
-            electronic_stamp: signed.map(|signed| stamp(receipt, signed).url(hosts)),
+            electronic_stamp: receipt.electronic_stamp(hosts),
             sign_date: signed.map(|signed| signed.sign_date.clone()),
             submitted_at: receipt.submitted_at.map(Instant),
             completed_at: receipt.completed_at.map(Instant),
             error_code: receipt.error_code.clone(),
             error_message: receipt.error_message.clone(),
         }
-    }
-}
-
-/// What the stamp of a stored receipt says: the values of the signed document, as the record keeps them.
-fn stamp<'r>(receipt: &'r Receipt, signed: &'r Signed) -> Stamp<'r> {
-    Stamp {
-        environment: receipt.scope.environment,
-        summary: signed.rfce.is_some(),
-        rnc_emisor: &receipt.company_rnc,
-        rnc_comprador: receipt.rnc_comprador.as_ref().map(|buyer| buyer as &dyn Display),
-        encf: &signed.encf,
-        fecha_emision: &receipt.fecha_emision,
-        monto_total: &receipt.monto_total,
-        fecha_firma: &signed.sign_date,
-        codigo_seguridad: &signed.security_code,
     }
 }
 
