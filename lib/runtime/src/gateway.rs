@@ -1,9 +1,7 @@
 //! Entry point of HTTP functions: API Gateway REST events (version 1) to a router and back.
 //!
 //! The request side is `lambda_http`'s: it decodes base64 bodies and multi-valued headers and queries. It puts the stage
-//! in front of the path (`/api/api/v1/…`) unless `AWS_LAMBDA_HTTP_IGNORE_STAGE_IN_PATH` is set to anything, so
-//! `template.yaml` sets it for every HTTP function; it is not set here because changing the environment of a running
-//! process is unsafe.
+//! in front of some paths; routes are matched on the path that the caller sent, so [`answer`] takes the raw path back.
 //!
 //! The answer side is ours: `lambda_http` turns each answer whose type looks like text into UTF-8 text, which drops a
 //! byte order mark and replaces what is not UTF-8. A stored document must leave as the bytes it is, so everything but
@@ -13,7 +11,7 @@ use axum::{Router, body::Body};
 use lambda_http::{
     RequestExt,
     aws_lambda_events::{apigw::ApiGatewayProxyResponse, encodings::Body as EventBody},
-    http::{HeaderMap, HeaderValue, Request, StatusCode, header::CONTENT_TYPE},
+    http::{HeaderMap, HeaderValue, Request, StatusCode, Uri, header::CONTENT_TYPE},
     request::{LambdaRequest, RequestContext},
 };
 use lambda_runtime::{LambdaEvent, service_fn};
@@ -41,7 +39,9 @@ pub async fn answer(router: Router, event: LambdaRequest) -> ApiGatewayProxyResp
         Some(RequestContext::ApiGatewayV1(context)) => context.request_id.clone(),
         _ => None,
     };
+    let path = request.raw_http_path().to_owned();
     let mut request: Request<Body> = request.map(Body::new);
+    *request.uri_mut() = with_path(request.uri(), &path);
     if let Some(id) = id {
         request.extensions_mut().insert(RequestId(id));
     }
@@ -68,6 +68,20 @@ pub async fn answer(router: Router, event: LambdaRequest) -> ApiGatewayProxyResp
         body => Some(body),
     };
     answer
+}
+
+/// The address with the path that the caller sent. One that is no path at all stays as it came, and fits no route.
+fn with_path(uri: &Uri, path: &str) -> Uri {
+    let mut parts = uri.clone().into_parts();
+    let path_and_query = match uri.query() {
+        Some(query) => format!("{path}?{query}"),
+        None => path.to_owned(),
+    };
+    let Ok(path_and_query) = path_and_query.parse() else {
+        return uri.clone();
+    };
+    parts.path_and_query = Some(path_and_query);
+    Uri::from_parts(parts).unwrap_or_else(|_| uri.clone())
 }
 
 fn event_body(headers: &HeaderMap, bytes: Vec<u8>) -> EventBody {

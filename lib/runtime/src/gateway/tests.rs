@@ -107,3 +107,17 @@ async fn a_space_or_a_percent_sign_in_a_query_survives() {
         "{query}"
     );
 }
+
+#[tokio::test]
+async fn routes_are_matched_without_the_stage() {
+    let router = Router::new().route(
+        "/fe/x",
+        get(|RawQuery(query): RawQuery| async move { query.unwrap_or_default() }),
+    );
+    let changes = json!({
+        "queryStringParameters": {"a": "1"}, "multiValueQueryStringParameters": {"a": ["1"]},
+        "requestContext": {"stage": "prod", "httpMethod": "GET", "identity": {}},
+    });
+    let answer = answered(router, event("GET", "/fe/x", changes)).await;
+    assert_eq!((&answer["statusCode"], &answer["body"]), (&json!(200), &json!("a=1")));
+}
