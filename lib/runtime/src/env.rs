@@ -1,9 +1,13 @@
 //! The one place that reads the process environment.
 //!
-//! Each function's `Config::from_env()` calls these once in `main`. An empty value counts as absent: a template
-//! parameter that was left blank arrives as an empty variable.
+//! Each function reads its settings once, from an [`Env`]: the process's when deployed, the template's own values in the
+//! local system, where many functions share a process. An empty value counts as absent: a template parameter that was
+//! left blank arrives as an empty variable.
 
-use std::{fmt::Display, str::FromStr};
+use std::{collections::BTreeMap, fmt::Display, str::FromStr, sync::Arc};
+
+use ecf::StampHosts;
+use ecf_store::{QueueUrls, SubmissionUrls};
 
 /// Why a setting could not be read.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -20,29 +24,94 @@ pub enum EnvError {
     },
 }
 
-/// Reads a variable that must be there.
-pub fn required(name: &'static str) -> Result<String, EnvError> {
-    optional(name)?.ok_or(EnvError::Missing { name })
+/// Where a function's variables come from. Clones share them.
+#[derive(Debug, Clone)]
+pub struct Env(Source);
+
+#[derive(Debug, Clone)]
+enum Source {
+    Process,
+    Given(Arc<BTreeMap<String, String>>),
 }
 
-/// Reads a variable that may be left out.
-pub fn optional(name: &'static str) -> Result<Option<String>, EnvError> {
+impl Env {
+    /// The variables of this process.
+    pub fn process() -> Self {
+        Self(Source::Process)
+    }
+
+    /// These variables and no others.
+    pub fn of(variables: BTreeMap<String, String>) -> Self {
+        Self(Source::Given(Arc::new(variables)))
+    }
+
+    /// Reads a variable that must be there.
+    pub fn required(&self, name: &'static str) -> Result<String, EnvError> {
+        self.optional(name)?.ok_or(EnvError::Missing { name })
+    }
+
+    /// Reads a variable that must be there into a type. Not for secrets: the error shows the value.
+    pub fn required_as<T>(&self, name: &'static str) -> Result<T, EnvError>
+    where
+        T: FromStr<Err: Display>,
+    {
+        parse(name, self.required(name)?)
+    }
+
+    /// Reads a variable that may be left out.
+    pub fn optional(&self, name: &'static str) -> Result<Option<String>, EnvError> {
+        let value = match &self.0 {
+            Source::Given(variables) => variables.get(name).cloned(),
+            Source::Process => process_variable(name)?,
+        };
+        Ok(value.filter(|value| !value.is_empty()))
+    }
+
+    /// Reads a variable into a type, `None` when it is left out. Not for secrets: the error shows the value.
+    pub fn parsed<T>(&self, name: &'static str) -> Result<Option<T>, EnvError>
+    where
+        T: FromStr<Err: Display>,
+    {
+        self.optional(name)?.map(|value| parse(name, value)).transpose()
+    }
+
+    /// The queues that the function may send to: those whose variables it has.
+    pub fn queue_urls(&self) -> Result<QueueUrls, EnvError> {
+        let submission = match self.optional("SUBMISSION_QUEUE_TESTECF_URL")? {
+            Some(testecf) => Some(SubmissionUrls {
+                testecf,
+                certecf: self.required("SUBMISSION_QUEUE_CERTECF_URL")?,
+                ecf: self.required("SUBMISSION_QUEUE_ECF_URL")?,
+            }),
+            None => None,
+        };
+        Ok(QueueUrls {
+            submission,
+            webhook: self.optional("WEBHOOK_QUEUE_URL")?,
+        })
+    }
+
+    /// The authority's hosts in the address of a receipt's stamp, its own unless others are configured.
+    pub fn stamp_hosts(&self) -> Result<StampHosts, EnvError> {
+        let mut hosts = StampHosts::default();
+        if let Some(ecf) = self.optional("STAMP_ECF_URL")? {
+            hosts.ecf = ecf;
+        }
+        if let Some(fc) = self.optional("STAMP_FC_URL")? {
+            hosts.fc = fc;
+        }
+        Ok(hosts)
+    }
+}
+
+fn process_variable(name: &'static str) -> Result<Option<String>, EnvError> {
     #[expect(clippy::disallowed_methods, reason = "this module is the environment's only door")]
     let value = std::env::var(name);
     match value {
-        Ok(value) if value.is_empty() => Ok(None),
         Ok(value) => Ok(Some(value)),
         Err(std::env::VarError::NotPresent) => Ok(None),
         Err(std::env::VarError::NotUnicode(_)) => Err(EnvError::NotUtf8 { name }),
     }
-}
-
-/// Reads a variable into a type, `None` when it is left out. Not for secrets: the error shows the value.
-pub fn parsed<T>(name: &'static str) -> Result<Option<T>, EnvError>
-where
-    T: FromStr<Err: Display>,
-{
-    optional(name)?.map(|value| parse(name, value)).transpose()
 }
 
 fn parse<T>(name: &'static str, value: String) -> Result<T, EnvError>
@@ -60,30 +129,64 @@ where
 mod tests {
     use super::*;
 
+    fn given(variables: &[(&str, &str)]) -> Env {
+        Env::of(
+            variables
+                .iter()
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect(),
+        )
+    }
+
     #[test]
     fn a_missing_variable_is_named() {
-        let error = required("ECF_TEST_NEVER_SET").expect_err("nobody sets it");
-        assert_eq!(error.to_string(), "environment variable ECF_TEST_NEVER_SET is missing");
+        for env in [Env::process(), given(&[("ECF_TEST_NEVER_SET", "")])] {
+            let error = env.required("ECF_TEST_NEVER_SET").expect_err("nobody sets it");
+            assert_eq!(error.to_string(), "environment variable ECF_TEST_NEVER_SET is missing");
+        }
     }
 
     #[test]
     fn an_absent_optional_is_none() {
-        assert_eq!(optional("ECF_TEST_NEVER_SET"), Ok(None));
-        assert_eq!(parsed::<u32>("ECF_TEST_NEVER_SET"), Ok(None));
+        assert_eq!(Env::process().optional("ECF_TEST_NEVER_SET"), Ok(None));
+        assert_eq!(Env::process().parsed::<u32>("ECF_TEST_NEVER_SET"), Ok(None));
     }
 
     #[test]
     fn a_present_variable_is_read() {
         // Cargo sets this one for every test process.
-        assert_eq!(required("CARGO_PKG_NAME").as_deref(), Ok("ecf-runtime"));
+        assert_eq!(Env::process().required("CARGO_PKG_NAME").as_deref(), Ok("ecf-runtime"));
+        assert_eq!(given(&[("A", "7")]).required_as("A"), Ok(7));
     }
 
     #[test]
     fn an_unparsable_value_is_shown_with_its_reason() {
-        let error = parsed::<u32>("CARGO_PKG_NAME").expect_err("a name is no number");
+        let error = given(&[("A", "seven")])
+            .parsed::<u32>("A")
+            .expect_err("a word is no number");
         assert_eq!(
             error.to_string(),
-            "environment variable CARGO_PKG_NAME is \"ecf-runtime\": invalid digit found in string"
+            "environment variable A is \"seven\": invalid digit found in string"
         );
+    }
+
+    #[test]
+    fn the_submission_queues_come_together() {
+        let urls = given(&[
+            ("SUBMISSION_QUEUE_TESTECF_URL", "t"),
+            ("SUBMISSION_QUEUE_CERTECF_URL", "c"),
+        ])
+        .queue_urls();
+        assert!(matches!(
+            urls,
+            Err(EnvError::Missing {
+                name: "SUBMISSION_QUEUE_ECF_URL"
+            })
+        ));
+        let urls = given(&[("WEBHOOK_QUEUE_URL", "w")])
+            .queue_urls()
+            .expect("only one queue is needed");
+        assert!(urls.submission.is_none());
+        assert_eq!(urls.webhook.as_deref(), Some("w"));
     }
 }

@@ -4,7 +4,7 @@ use std::{error::Error, fmt};
 
 use tracing_subscriber::{EnvFilter, fmt::format::FmtSpan};
 
-use crate::env;
+use crate::env::Env;
 
 /// Lambda sets this in every execution environment and nobody else does.
 const LAMBDA_MARK: &str = "AWS_LAMBDA_RUNTIME_API";
@@ -15,7 +15,7 @@ pub fn init() {
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_span_events(FmtSpan::NONE);
-    let in_lambda = matches!(env::optional(LAMBDA_MARK), Ok(Some(_)));
+    let in_lambda = matches!(Env::process().optional(LAMBDA_MARK), Ok(Some(_)));
     let installed = if in_lambda {
         builder
             .json()
