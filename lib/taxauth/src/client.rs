@@ -1,0 +1,296 @@
+//! The HTTP side: one request, one reply, and what a failure proves.
+
+use std::time::Duration;
+
+use ecf::Environment;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use reqwest::header::{ACCEPT, RETRY_AFTER};
+use reqwest::multipart::{Form, Part};
+use reqwest::{RequestBuilder, Response, StatusCode, redirect, tls};
+
+use crate::answer::{Answer, Shape};
+use crate::body::Body;
+use crate::endpoints::{Endpoints, Service};
+use crate::error::{Lost, TaxAuthError};
+use crate::token::Token;
+use crate::upload::Upload;
+
+/// As much of an answer as is read.
+const MAX_ANSWER_BYTES: usize = 256 * 1024;
+
+/// The longest wait that a `Retry-After` may impose on us.
+const MAX_RETRY_AFTER: Duration = Duration::from_secs(3600);
+
+/// How long a call may take.
+#[derive(Debug, Clone, Copy)]
+pub struct TimeOuts {
+    /// Until the connection stands.
+    pub connect: Duration,
+    /// Until the answer is whole.
+    pub total: Duration,
+}
+
+impl Default for TimeOuts {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(5),
+            total: Duration::from_secs(30),
+        }
+    }
+}
+
+/// The client of the authority's services. Clones share their connections.
+#[derive(Debug, Clone)]
+pub struct TaxAuth {
+    endpoints: Endpoints,
+    http: reqwest::Client,
+}
+
+/// What a call may change at the authority.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// A document is handed over: without a definite answer it may have been taken.
+    Submits,
+    /// Nothing: the call may be repeated.
+    None,
+}
+
+/// A reply with a success status.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl Reply {
+    pub(crate) fn body(&self) -> Body {
+        Body::read(&self.bytes)
+    }
+
+    pub(crate) fn answer(&self) -> Answer {
+        Answer::read(&self.bytes)
+    }
+}
+
+impl TaxAuth {
+    /// A client for these addresses.
+    ///
+    /// # Errors
+    /// When the TLS back end cannot be set up.
+    pub fn new(endpoints: Endpoints, time_outs: TimeOuts) -> Result<Self, reqwest::Error> {
+        let http = reqwest::Client::builder()
+            .connect_timeout(time_outs.connect)
+            .timeout(time_outs.total)
+            .redirect(redirect::Policy::none())
+            .tls_version_min(tls::Version::TLS_1_2)
+            // Where requests go is configuration of ours, not of the process's environment.
+            .no_proxy()
+            // A second copy of a document is never sent behind our back.
+            .retry(reqwest::retry::never())
+            .user_agent(concat!("open-ecf/", env!("CARGO_PKG_VERSION")))
+            .build()?;
+        Ok(Self { endpoints, http })
+    }
+
+    /// The addresses in use.
+    #[must_use]
+    pub fn endpoints(&self) -> &Endpoints {
+        &self.endpoints
+    }
+
+    /// Sends a document as the one part `xml` of a form of known length.
+    pub(crate) async fn upload(
+        &self,
+        service: Service,
+        environment: Environment,
+        token: Option<&Token>,
+        upload: &Upload,
+        effect: Effect,
+    ) -> Result<Reply, TaxAuthError> {
+        let address = self.address(service, environment)?;
+        // A chunked upload of unknown length is refused ("Multipart cannot be empty"): the part is whole in memory.
+        let part = Part::bytes(upload.xml.clone())
+            .file_name(upload.file_name.clone())
+            .mime_str("text/xml")
+            .expect("text/xml is a media type");
+        let request = self.http.post(address).multipart(Form::new().part("xml", part));
+        self.call(service, request, token, effect).await
+    }
+
+    /// Asks a question; every value of the query is percent-encoded by itself, all but ASCII letters and digits,
+    /// because security codes carry `+`, `/` and `=`.
+    pub(crate) async fn ask(
+        &self,
+        service: Service,
+        environment: Environment,
+        token: Option<&Token>,
+        query: &[(&str, &str)],
+    ) -> Result<Reply, TaxAuthError> {
+        let mut address = self.address(service, environment)?;
+        if !query.is_empty() {
+            let pairs: Vec<_> = query
+                .iter()
+                .map(|(name, value)| format!("{name}={}", utf8_percent_encode(value, NON_ALPHANUMERIC)))
+                .collect();
+            address.set_query(Some(&pairs.join("&")));
+        }
+        self.call(service, self.http.get(address), token, Effect::None).await
+    }
+
+    fn address(&self, service: Service, environment: Environment) -> Result<url::Url, TaxAuthError> {
+        if !service.is_offered_in(environment) {
+            return Err(TaxAuthError::NotOffered { service, environment });
+        }
+        Ok(self.endpoints.address(service, environment))
+    }
+
+    async fn call(
+        &self,
+        service: Service,
+        request: RequestBuilder,
+        token: Option<&Token>,
+        effect: Effect,
+    ) -> Result<Reply, TaxAuthError> {
+        let accept = if service == Service::Semilla {
+            "application/xml, text/xml"
+        } else {
+            "application/json"
+        };
+        let mut request = request.header(ACCEPT, accept);
+        if let Some(token) = token {
+            request = request.bearer_auth(token.expose());
+        }
+        let mut response = request.send().await.map_err(|error| sending_failed(service, error))?;
+        let status = response.status();
+        let retry_after = retry_after(&response);
+        let (bytes, read) = read_bounded(&mut response).await;
+        if status.is_success() {
+            read.map_err(|error| TaxAuthError::Unknown {
+                service,
+                cause: broken(error),
+            })?;
+            return Ok(Reply { bytes });
+        }
+        // The status of a failure stands, whether or not its explanation arrived whole.
+        Err(failure(service, status, retry_after, Answer::read(&bytes), effect))
+    }
+}
+
+/// What a status other than success proves.
+fn failure(
+    service: Service,
+    status: StatusCode,
+    retry_after: Option<Duration>,
+    answer: Answer,
+    effect: Effect,
+) -> TaxAuthError {
+    let answer = Box::new(answer);
+    match status.as_u16() {
+        401 => TaxAuthError::Unauthorized { service },
+        429 => TaxAuthError::Throttled { service, retry_after },
+        // 400 is how the service refuses, even when a gateway replaced the words by an empty page: that was the symptom
+        // of a signature that does not verify. The other three cannot mean anything but this document.
+        status @ (400 | 413 | 415 | 422) => TaxAuthError::Refused {
+            service,
+            status,
+            answer,
+        },
+        // Nothing serves that address: the document was seen by no service, and the words are not about it.
+        status @ (404 | 405 | 407 | 410 | 421) if effect == Effect::Submits => TaxAuthError::Unavailable {
+            service,
+            status,
+            retry_after,
+            answer,
+        },
+        // 408 is a request that arrived in part; the rest of the 4xx may come from whatever stands in front.
+        status @ (402..=407 | 409..=499) if answer.is_by_the_service() => TaxAuthError::Refused {
+            service,
+            status,
+            answer,
+        },
+        status @ (402..=407 | 409..=499) => TaxAuthError::Unavailable {
+            service,
+            status,
+            retry_after,
+            answer,
+        },
+        status if effect == Effect::Submits => TaxAuthError::Unknown {
+            service,
+            cause: Lost::Status {
+                status,
+                retry_after,
+                answer,
+            },
+        },
+        status => TaxAuthError::Unavailable {
+            service,
+            status,
+            retry_after,
+            answer,
+        },
+    }
+}
+
+fn sending_failed(service: Service, error: reqwest::Error) -> TaxAuthError {
+    // A request that could not be built, or whose connection (name, TCP, TLS) failed, never left.
+    if error.is_connect() || error.is_builder() {
+        TaxAuthError::NotReached {
+            service,
+            source: error.without_url(),
+        }
+    } else {
+        TaxAuthError::Unknown {
+            service,
+            cause: broken(error),
+        }
+    }
+}
+
+/// Addresses of queries hold security codes: they stay out of errors.
+fn broken(error: reqwest::Error) -> Lost {
+    let error = error.without_url();
+    if error.is_timeout() {
+        Lost::TimedOut(error)
+    } else {
+        Lost::Broken(error)
+    }
+}
+
+async fn read_bounded(response: &mut Response) -> (Vec<u8>, Result<(), reqwest::Error>) {
+    let mut bytes = Vec::new();
+    loop {
+        match response.chunk().await {
+            Ok(Some(chunk)) => {
+                let left = MAX_ANSWER_BYTES - bytes.len();
+                bytes.extend_from_slice(&chunk[..chunk.len().min(left)]);
+                if bytes.len() == MAX_ANSWER_BYTES {
+                    return (bytes, Ok(()));
+                }
+            }
+            Ok(None) => return (bytes, Ok(())),
+            Err(error) => return (bytes, Err(error)),
+        }
+    }
+}
+
+/// `Retry-After` in seconds; the form with a date is left aside, as it needs the authority's clock.
+fn retry_after(response: &Response) -> Option<Duration> {
+    let seconds = response
+        .headers()
+        .get(RETRY_AFTER)?
+        .to_str()
+        .ok()?
+        .trim()
+        .parse()
+        .ok()?;
+    Some(Duration::from_secs(seconds).min(MAX_RETRY_AFTER))
+}
+
+/// Whether a refusal of a question is its answer: the services were seen to say "no encontrado" with a 4xx status.
+pub(crate) fn says_not_found(answer: &Answer) -> bool {
+    const WORDS: [&str; 2] = ["noencontrado", "noencontrada"];
+    matches!(answer.shape, Shape::Record | Shape::Text)
+        && answer.mensajes.iter().any(|mensaje| {
+            let words = crate::body::plain(&mensaje.valor);
+            WORDS.iter().any(|not_found| words.contains(not_found))
+        })
+}

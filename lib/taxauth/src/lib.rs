@@ -1,0 +1,34 @@
+//! The client of the tax authority's services: tokens, sending, verdicts and look-ups.
+//!
+//! Start at [`Tokens::session`]: a [`Session`] is one certificate in one environment. It brings the token, keeps to
+//! the number of concurrent calls, and has one method per service. Beneath it:
+//!
+//! - [`Endpoints`]: where each service lives, every address configurable;
+//! - [`Answer`]: whatever the authority answered, in any of its shapes, and [`Verdict`]: what that means;
+//! - [`TaxAuthError`]: sorted by whether an upload may have been taken, the one question that decides about a resend;
+//! - `services/`: one file per service.
+
+#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test fails by panicking"))]
+
+mod answer;
+mod body;
+mod client;
+mod endpoints;
+mod error;
+mod services;
+mod session;
+mod token;
+mod tokens;
+mod upload;
+mod verdict;
+
+pub use answer::{Answer, Mensaje, Shape};
+pub use client::{TaxAuth, TimeOuts};
+pub use endpoints::{Endpoints, EndpointsError, Service, where_to_look};
+pub use error::{Lost, TaxAuthError};
+pub use services::{ReceiptQuery, ReceiptState, Sent, Submission, Submissions, SummaryQuery};
+pub use session::Session;
+pub use token::Token;
+pub use tokens::{Now, TokenError, Tokens, Waiting};
+pub use upload::Upload;
+pub use verdict::{Judged, Verdict};

@@ -1,0 +1,46 @@
+//! The authority's services, one file each.
+//!
+//! A call that hands a document over answers with what became of it, or with an error that says whether it may have
+//! been taken ([`TaxAuthError::nothing_was_taken`](crate::TaxAuthError::nothing_was_taken)). A call that asks never
+//! fails over an odd success: it is [`Verdict::Unclear`](crate::Verdict::Unclear), to be asked again.
+
+pub(crate) mod autenticacion;
+mod consultaestado;
+mod consultaresultado;
+mod consultarfce;
+mod consultatrackids;
+mod recepcion;
+mod recepcionfc;
+
+pub use consultaestado::{ReceiptQuery, ReceiptState};
+pub use consultarfce::SummaryQuery;
+pub use consultatrackids::{Submission, Submissions};
+pub use recepcion::Sent;
+
+use crate::answer::Answer;
+use crate::client::{Reply, says_not_found};
+use crate::error::TaxAuthError;
+use crate::verdict::{Judged, Verdict};
+
+/// The verdict in the reply to a question, "not found" with a 4xx status included.
+fn judged(reply: Result<Reply, TaxAuthError>) -> Result<Judged, TaxAuthError> {
+    match reply {
+        Ok(reply) => Ok(Judged::of(reply.answer())),
+        Err(TaxAuthError::Refused { answer, .. }) if is_not_found(&answer) => Ok(Judged {
+            verdict: Verdict::NotFound,
+            answer: *answer,
+        }),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_not_found(answer: &Answer) -> bool {
+    match Verdict::of(answer) {
+        Verdict::NotFound => true,
+        Verdict::Unclear => answer.codigo.is_none() && says_not_found(answer),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,63 @@
+//! `consultaestado`: the state of a receipt or a summary by its number (not in certification).
+
+use ecf::{Encf, Environment, Rnc};
+
+use super::judged;
+use crate::body::Body;
+use crate::client::TaxAuth;
+use crate::endpoints::Service;
+use crate::error::TaxAuthError;
+use crate::token::Token;
+use crate::verdict::Judged;
+
+/// A receipt to look up.
+#[derive(Debug, Clone, Copy)]
+pub struct ReceiptQuery<'a> {
+    /// The issuer.
+    pub rnc_emisor: &'a Rnc,
+    /// The number.
+    pub encf: &'a Encf,
+    /// The buyer, when the receipt has one.
+    pub rnc_comprador: Option<&'a Rnc>,
+    /// The security code; for a summary the one it carries.
+    pub codigo_seguridad: &'a str,
+}
+
+/// The state of a receipt, and the code that tells whether it is this very copy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReceiptState {
+    /// What the authority says of the number.
+    pub judged: Judged,
+    /// The security code of the copy that the authority holds. RSA signatures repeat: another code, another document.
+    pub codigo_seguridad: Option<String>,
+}
+
+impl TaxAuth {
+    pub(crate) async fn receipt_state(
+        &self,
+        environment: Environment,
+        token: &Token,
+        receipt: ReceiptQuery<'_>,
+    ) -> Result<ReceiptState, TaxAuthError> {
+        let rnc_emisor = receipt.rnc_emisor.to_string();
+        let encf = receipt.encf.to_string();
+        let rnc_comprador = receipt.rnc_comprador.map(ToString::to_string);
+        let mut query = vec![("rncemisor", rnc_emisor.as_str()), ("ncfelectronico", encf.as_str())];
+        if let Some(rnc_comprador) = &rnc_comprador {
+            query.push(("rnccomprador", rnc_comprador));
+        }
+        query.push(("codigoseguridad", receipt.codigo_seguridad));
+        let reply = self
+            .ask(Service::ConsultaEstado, environment, Some(token), &query)
+            .await;
+        let codigo_seguridad = reply.as_ref().ok().and_then(|reply| codigo_seguridad(&reply.body()));
+        Ok(ReceiptState {
+            judged: judged(reply)?,
+            codigo_seguridad,
+        })
+    }
+}
+
+fn codigo_seguridad(body: &Body) -> Option<String> {
+    body.as_record()?.text("codigoseguridad").map(str::to_owned)
+}

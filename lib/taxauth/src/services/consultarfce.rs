@@ -1,0 +1,40 @@
+//! `consultarfce`: the state of a summary by its number (production only).
+
+use ecf::{Encf, Environment, Rnc};
+
+use super::judged;
+use crate::client::TaxAuth;
+use crate::endpoints::Service;
+use crate::error::TaxAuthError;
+use crate::token::Token;
+use crate::verdict::Judged;
+
+/// A summary to look up; all three are mandatory.
+#[derive(Debug, Clone, Copy)]
+pub struct SummaryQuery<'a> {
+    /// The issuer.
+    pub rnc_emisor: &'a Rnc,
+    /// The number.
+    pub encf: &'a Encf,
+    /// The security code that the summary carries, which is the full receipt's.
+    pub codigo_seguridad: &'a str,
+}
+
+impl TaxAuth {
+    pub(crate) async fn summary_state(
+        &self,
+        environment: Environment,
+        token: &Token,
+        summary: SummaryQuery<'_>,
+    ) -> Result<Judged, TaxAuthError> {
+        let rnc_emisor = summary.rnc_emisor.to_string();
+        let encf = summary.encf.to_string();
+        // The names of the address work, those of the document's parameter table do not.
+        let query = [
+            ("RNC_Emisor", rnc_emisor.as_str()),
+            ("ENCF", &encf),
+            ("Cod_Seguridad_eCF", summary.codigo_seguridad),
+        ];
+        judged(self.ask(Service::ConsultaRfce, environment, Some(token), &query).await)
+    }
+}

@@ -1,0 +1,51 @@
+//! `recepcionfc`: summaries (RFCE) of consumer invoices; the verdict comes at once and there is no identifier.
+
+use ecf::Environment;
+
+use crate::client::{Effect, TaxAuth};
+use crate::endpoints::Service;
+use crate::error::{Lost, TaxAuthError};
+use crate::token::Token;
+use crate::upload::Upload;
+use crate::verdict::{Judged, Verdict};
+
+impl TaxAuth {
+    pub(crate) async fn send_summary(
+        &self,
+        environment: Environment,
+        token: &Token,
+        upload: &Upload,
+    ) -> Result<Judged, TaxAuthError> {
+        let service = Service::RecepcionFc;
+        let reply = match self
+            .upload(service, environment, Some(token), upload, Effect::Submits)
+            .await
+        {
+            // A rejection may come with a 4xx status; anything but a rejection with such a status is a plain refusal.
+            Err(TaxAuthError::Refused {
+                answer,
+                status,
+                service,
+            }) => {
+                let judged = Judged::of(*answer);
+                return match judged.verdict {
+                    Verdict::Rejected { .. } => Ok(judged),
+                    _ => Err(TaxAuthError::Refused {
+                        service,
+                        status,
+                        answer: Box::new(judged.answer),
+                    }),
+                };
+            }
+            reply => reply?,
+        };
+        let judged = Judged::of(reply.answer());
+        match judged.verdict {
+            Verdict::Unclear | Verdict::NotFound => Err(TaxAuthError::Unknown {
+                service,
+                cause: Lost::Odd(Box::new(judged.answer)),
+            }),
+            _ => Ok(judged),
+        }
+    }
+}

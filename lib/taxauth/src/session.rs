@@ -1,0 +1,153 @@
+//! One certificate in one environment, ready to call every service.
+
+use std::sync::Arc;
+
+use ecf::{Encf, Environment, Rnc};
+use xmldsig::Identity;
+
+use crate::error::TaxAuthError;
+use crate::services::{ReceiptQuery, ReceiptState, Sent, Submissions, SummaryQuery};
+use crate::token::Token;
+use crate::tokens::{Lane, TokenError, Tokens};
+use crate::upload::Upload;
+use crate::verdict::Judged;
+
+/// How many calls of one certificate in one environment run at a time in this process. No limit is published; the
+/// authority slows those down who exceed it.
+pub(crate) const MAX_CALLS: usize = 4;
+
+/// A certificate's access to the authority in one environment.
+///
+/// Every method takes a token and, when the service does not accept it (401, which proves that nothing was taken),
+/// drops that token and tries once more with another.
+#[derive(Debug, Clone)]
+pub struct Session<'a> {
+    tokens: &'a Tokens,
+    environment: Environment,
+    identity: &'a Identity,
+    lane: Arc<Lane>,
+}
+
+impl<'a> Session<'a> {
+    pub(crate) fn new(tokens: &'a Tokens, environment: Environment, identity: &'a Identity, lane: Arc<Lane>) -> Self {
+        Self {
+            tokens,
+            environment,
+            identity,
+            lane,
+        }
+    }
+
+    /// The environment it calls.
+    #[must_use]
+    pub fn environment(&self) -> Environment {
+        self.environment
+    }
+
+    /// Hands over a receipt in full (`recepcion`).
+    ///
+    /// # Errors
+    /// See [`TaxAuthError::nothing_was_taken`].
+    pub async fn send_receipt(&self, upload: &Upload) -> Result<Sent, TaxAuthError> {
+        self.call(|token| async move {
+            self.tokens
+                .taxauth()
+                .send_receipt(self.environment, &token, upload)
+                .await
+        })
+        .await
+    }
+
+    /// Hands over the summary of a consumer invoice (`recepcionfc`); the verdict comes at once.
+    ///
+    /// # Errors
+    /// See [`TaxAuthError::nothing_was_taken`].
+    pub async fn send_summary(&self, upload: &Upload) -> Result<Judged, TaxAuthError> {
+        self.call(|token| async move {
+            self.tokens
+                .taxauth()
+                .send_summary(self.environment, &token, upload)
+                .await
+        })
+        .await
+    }
+
+    /// The verdict of a submission (`consultaresultado`).
+    ///
+    /// # Errors
+    /// When the service cannot be asked; the question may be repeated.
+    pub async fn result(&self, track_id: &str) -> Result<Judged, TaxAuthError> {
+        self.call(|token| async move { self.tokens.taxauth().result(self.environment, &token, track_id).await })
+            .await
+    }
+
+    /// The submissions of a number (`consultatrackids`).
+    ///
+    /// # Errors
+    /// When the service cannot be asked; the question may be repeated.
+    pub async fn submissions(&self, rnc_emisor: &Rnc, encf: &Encf) -> Result<Submissions, TaxAuthError> {
+        self.call(|token| async move {
+            self.tokens
+                .taxauth()
+                .submissions(self.environment, &token, rnc_emisor, encf)
+                .await
+        })
+        .await
+    }
+
+    /// The state of a receipt or a summary by its number (`consultaestado`).
+    ///
+    /// # Errors
+    /// When the service cannot be asked; the question may be repeated.
+    pub async fn receipt_state(&self, receipt: ReceiptQuery<'_>) -> Result<ReceiptState, TaxAuthError> {
+        self.call(|token| async move {
+            self.tokens
+                .taxauth()
+                .receipt_state(self.environment, &token, receipt)
+                .await
+        })
+        .await
+    }
+
+    /// The state of a summary by its number (`consultarfce`).
+    ///
+    /// # Errors
+    /// When the service cannot be asked; the question may be repeated.
+    pub async fn summary_state(&self, summary: SummaryQuery<'_>) -> Result<Judged, TaxAuthError> {
+        self.call(|token| async move {
+            self.tokens
+                .taxauth()
+                .summary_state(self.environment, &token, summary)
+                .await
+        })
+        .await
+    }
+
+    async fn call<T, F>(&self, request: impl Fn(Token) -> F) -> Result<T, TaxAuthError>
+    where
+        F: Future<Output = Result<T, TaxAuthError>>,
+    {
+        let token = self.token().await?;
+        match self.limited(request(token.clone())).await {
+            Err(TaxAuthError::Unauthorized { service }) => {
+                tracing::info!(%service, environment = %self.environment, "the token was not accepted, taking another");
+                self.tokens
+                    .forget(&self.lane, self.environment, self.identity, &token)
+                    .await?;
+                self.limited(request(self.token().await?)).await
+            }
+            outcome => outcome,
+        }
+    }
+
+    async fn token(&self) -> Result<Token, TokenError> {
+        self.tokens.token(&self.lane, self.environment, self.identity).await
+    }
+
+    /// Runs a request as one of the few that may run at a time. It has its token: fetching one must not wait behind
+    /// calls that wait for it.
+    async fn limited<T>(&self, request: impl Future<Output = T>) -> T {
+        let _permit = self.lane.calls.acquire().await.expect("the semaphore is never closed");
+        request.await
+    }
+}

@@ -1,0 +1,317 @@
+//! Tokens: one per certificate and environment, shared by every process that sends.
+//!
+//! A token is looked for in this process, then in the shared table, where it lies sealed; only then is a seed signed.
+//! One holder of a lease does that, the others wait for its result, so that fifty senders that find an old token ask
+//! for one new one. A token belongs to a certificate, by the SHA-256 of its DER bytes, and is handed only to who holds
+//! the private key: [`Identity`] is that proof.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use ecf::Environment;
+use ecf_store::{StoreError, StoredToken, Table, Vault};
+use jiff::{SignedDuration, Timestamp};
+use tokio::sync::Semaphore;
+use xmldsig::{Identity, Limits, ProofError, SignError};
+
+use crate::answer::Answer;
+use crate::client::TaxAuth;
+use crate::error::TaxAuthError;
+use crate::services::autenticacion::Odd;
+use crate::session::{MAX_CALLS, Session};
+use crate::token::Token;
+
+/// Where the time comes from.
+pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
+
+/// How many certificates' tokens a process remembers. The shared table remembers the others.
+const MAX_LANES: usize = 1_000;
+
+/// Why there is no token. None of these sends a document.
+#[derive(Debug, thiserror::Error)]
+pub enum TokenError {
+    /// The authority refuses the certificate, in its words ("… no está delegado …").
+    #[error("the authority refuses the certificate")]
+    Refused(Box<Answer>),
+    /// The authority answered with something that is neither a seed nor a token.
+    #[error("the authority answered with neither a seed nor a token")]
+    Odd(Box<Answer>),
+    /// The authority could not be asked.
+    #[error("the authority could not be asked for a token")]
+    Authority(#[source] Box<TaxAuthError>),
+    /// The private key does not fit the certificate.
+    #[error("the identity does not prove itself")]
+    Identity(#[from] ProofError),
+    /// The seed could not be signed.
+    #[error("the seed could not be signed")]
+    Seed(#[from] SignError),
+    /// The shared table or its seal failed.
+    #[error("the shared token could not be read or kept")]
+    Store(#[from] StoreError),
+    /// Somebody else has been fetching one for too long.
+    #[error("another sender has been fetching the token for more than {waited:?}")]
+    Busy {
+        /// How long this one waited.
+        waited: Duration,
+    },
+}
+
+/// How long to wait for another's refresh, and how long a refresh may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Waiting {
+    /// Between two looks.
+    pub pause: Duration,
+    /// How many looks.
+    pub looks: u32,
+    /// After this a refresh counts as dead and another may begin; longer than two calls to the authority.
+    pub lease: SignedDuration,
+}
+
+impl Default for Waiting {
+    fn default() -> Self {
+        Self {
+            pause: Duration::from_millis(300),
+            looks: 50,
+            lease: SignedDuration::from_secs(65),
+        }
+    }
+}
+
+/// The tokens of all certificates. Cheap to clone.
+#[derive(Clone)]
+pub struct Tokens {
+    taxauth: TaxAuth,
+    table: Table,
+    vault: Vault,
+    now: Now,
+    waiting: Waiting,
+    lanes: Arc<Mutex<HashMap<LaneKey, Arc<Lane>>>>,
+}
+
+/// A certificate, by its SHA-256, in an environment.
+type LaneKey = ([u8; 32], Environment);
+
+/// What one certificate shares within this process, in one environment.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    /// Locked while a token is fetched: the others want the same one.
+    held: tokio::sync::Mutex<Option<Held>>,
+    pub(crate) calls: Semaphore,
+}
+
+/// A token and its sealed form, by which the shared table knows it.
+#[derive(Debug, Clone)]
+struct Held {
+    token: Token,
+    sealed: Vec<u8>,
+}
+
+impl std::fmt::Debug for Tokens {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tokens")
+            .field("taxauth", &self.taxauth)
+            .field("waiting", &self.waiting)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Tokens {
+    /// Tokens fetched by that client and shared through that table.
+    #[must_use]
+    pub fn new(taxauth: TaxAuth, table: Table, vault: Vault, now: Now) -> Self {
+        Self {
+            taxauth,
+            table,
+            vault,
+            now,
+            waiting: Waiting::default(),
+            lanes: Arc::default(),
+        }
+    }
+
+    /// The same with another patience.
+    #[must_use]
+    pub fn with_waiting(self, waiting: Waiting) -> Self {
+        Self { waiting, ..self }
+    }
+
+    /// A certificate's access to the authority in an environment.
+    #[must_use]
+    pub fn session<'a>(&'a self, environment: Environment, identity: &'a Identity) -> Session<'a> {
+        Session::new(self, environment, identity, self.lane(environment, identity))
+    }
+
+    pub(crate) fn taxauth(&self) -> &TaxAuth {
+        &self.taxauth
+    }
+
+    fn lane(&self, environment: Environment, identity: &Identity) -> Arc<Lane> {
+        let key = (identity.certificate().sha256_fingerprint, environment);
+        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        if lanes.len() >= MAX_LANES && !lanes.contains_key(&key) {
+            lanes.retain(|_, lane| Arc::strong_count(lane) > 1);
+        }
+        let new = || {
+            Arc::new(Lane {
+                held: tokio::sync::Mutex::new(None),
+                calls: Semaphore::new(MAX_CALLS),
+            })
+        };
+        Arc::clone(lanes.entry(key).or_insert_with(new))
+    }
+
+    /// A token that is good for a call that starts now.
+    pub(crate) async fn token(
+        &self,
+        lane: &Lane,
+        environment: Environment,
+        identity: &Identity,
+    ) -> Result<Token, TokenError> {
+        let mut held = lane.held.lock().await;
+        match held.as_ref() {
+            Some(Held { token, .. }) if token.is_good_at((self.now)()) => Ok(token.clone()),
+            _ => {
+                let fresh = self.shared_or_new(lane, environment, identity).await?;
+                let token = fresh.token.clone();
+                *held = Some(fresh);
+                Ok(token)
+            }
+        }
+    }
+
+    /// Forgets a token that the authority did not accept, here and in the shared table, and no other: another sender
+    /// may have replaced it already.
+    pub(crate) async fn forget(
+        &self,
+        lane: &Lane,
+        environment: Environment,
+        identity: &Identity,
+        refused: &Token,
+    ) -> Result<(), TokenError> {
+        let mut held = lane.held.lock().await;
+        if let Some(gone) = held.take_if(|held| held.token == *refused) {
+            let certificate = &identity.certificate().sha256_fingerprint;
+            self.table
+                .invalidate_token(certificate, environment, &gone.sealed)
+                .await?;
+        }
+        Ok(())
+    }
+
+    async fn shared_or_new(
+        &self,
+        lane: &Lane,
+        environment: Environment,
+        identity: &Identity,
+    ) -> Result<Held, TokenError> {
+        // The shared token is as good as the key it was granted for.
+        identity.prove()?;
+        let certificate = &identity.certificate().sha256_fingerprint;
+        for _ in 0..self.waiting.looks {
+            if let Some(held) = self.shared(certificate, environment).await? {
+                return Ok(held);
+            }
+            if self
+                .table
+                .claim_token_refresh(certificate, environment, (self.now)(), self.waiting.lease)
+                .await?
+            {
+                let outcome = self.refresh(lane, environment, identity).await;
+                if outcome.is_err() {
+                    self.give_up(certificate, environment).await;
+                }
+                return outcome;
+            }
+            tokio::time::sleep(self.waiting.pause).await;
+        }
+        Err(TokenError::Busy {
+            waited: self.waiting.pause * self.waiting.looks,
+        })
+    }
+
+    /// The token in the table, when it is good and opens.
+    async fn shared(&self, certificate: &[u8; 32], environment: Environment) -> Result<Option<Held>, TokenError> {
+        let now = (self.now)();
+        let Some(StoredToken { sealed, expires_at }) = self.table.token(certificate, environment, now).await? else {
+            return Ok(None);
+        };
+        let plain = match self.vault.open(&context(certificate, environment), &sealed).await {
+            Ok(plain) => plain,
+            Err(error) if error.is_retryable() => return Err(error.into()),
+            Err(error) => {
+                tracing::warn!(%environment, %error, "a shared token does not open, fetching another");
+                return Ok(None);
+            }
+        };
+        let token = Token::new(String::from_utf8_lossy(&plain).into_owned(), expires_at);
+        Ok(token.is_good_at(now).then_some(Held { token, sealed }))
+    }
+
+    /// Fetches a token as the holder of the lease; keeping it ends the lease.
+    async fn refresh(&self, lane: &Lane, environment: Environment, identity: &Identity) -> Result<Held, TokenError> {
+        let certificate = &identity.certificate().sha256_fingerprint;
+        // The holder before may have finished between our look and our claim.
+        if let Some(held) = self.shared(certificate, environment).await? {
+            self.give_up(certificate, environment).await;
+            return Ok(held);
+        }
+        let token = self.authenticate(lane, environment, identity).await?;
+        let sealed = self
+            .vault
+            .seal(&context(certificate, environment), token.expose().as_bytes())
+            .await?;
+        let stored = StoredToken {
+            sealed,
+            expires_at: token.expires_at(),
+        };
+        self.table.store_token(certificate, environment, &stored).await?;
+        tracing::info!(%environment, expires_at = %stored.expires_at, "a token was granted");
+        Ok(Held {
+            token,
+            sealed: stored.sealed,
+        })
+    }
+
+    async fn authenticate(
+        &self,
+        lane: &Lane,
+        environment: Environment,
+        identity: &Identity,
+    ) -> Result<Token, TokenError> {
+        // Who holds a permit has its token already, so this wait ends.
+        let _permit = lane.calls.acquire().await.expect("the semaphore is never closed");
+        let seed = self.taxauth.seed(environment).await.map_err(unasked)?.map_err(odd)?;
+        let signed = xmldsig::sign_foreign(&seed, identity, &Limits::default())?;
+        let grant = self
+            .taxauth
+            .validate_seed(environment, signed.xml)
+            .await
+            .map_err(unasked)?
+            .map_err(odd)?;
+        Ok(Token::granted(grant, (self.now)()))
+    }
+
+    /// Lets another try at once. If even this fails the lease ends by itself.
+    async fn give_up(&self, certificate: &[u8; 32], environment: Environment) {
+        if let Err(error) = self.table.release_token_refresh(certificate, environment).await {
+            tracing::warn!(%environment, %error, "the lease of a token's refresh was not released");
+        }
+    }
+}
+
+/// Binds a sealed token to its place, so that it opens nowhere else.
+fn context(certificate: &[u8; 32], environment: Environment) -> Vec<u8> {
+    format!("taxauth-token/{environment}/{}", hex::encode(certificate)).into_bytes()
+}
+
+fn unasked(error: TaxAuthError) -> TokenError {
+    match error {
+        TaxAuthError::Refused { answer, .. } => TokenError::Refused(answer),
+        other => TokenError::Authority(Box::new(other)),
+    }
+}
+
+fn odd(Odd(answer): Odd) -> TokenError {
+    TokenError::Odd(answer)
+}

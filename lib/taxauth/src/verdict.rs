@@ -1,0 +1,165 @@
+//! What an answer says of a receipt's fate.
+
+use crate::answer::Answer;
+use crate::body::plain;
+
+/// The authority's judgement of a receipt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Not judged yet (3): ask again.
+    InProcess,
+    /// Unknown to the authority (0): wait and ask again, never resend blindly.
+    NotFound,
+    /// Fiscally valid (1).
+    Accepted,
+    /// Valid, with irregularities to be avoided in later receipts (4).
+    ConditionallyAccepted,
+    /// Void (2).
+    Rejected {
+        /// Whether the number is burned; the authority alone decides, and it may leave it out.
+        secuencia_utilizada: Option<bool>,
+    },
+    /// The answer says none of these, or contradicts itself: ask again.
+    Unclear,
+}
+
+impl Verdict {
+    /// Whether no later answer may differ.
+    #[must_use]
+    pub fn is_final(self) -> bool {
+        matches!(
+            self,
+            Self::Accepted | Self::ConditionallyAccepted | Self::Rejected { .. }
+        )
+    }
+
+    pub(crate) fn of(answer: &Answer) -> Self {
+        let by_codigo = answer
+            .codigo_number()
+            .and_then(|codigo| Self::by_codigo(codigo, answer.secuencia_utilizada));
+        let by_estado = answer
+            .estado
+            .as_deref()
+            .and_then(|estado| Self::by_estado(estado, answer.secuencia_utilizada));
+        match (by_codigo, by_estado) {
+            (Some(one), Some(other)) if one == other => one,
+            // The queries by number write 1 beside "Aceptado Condicional" and the stamp pages fold the two.
+            (Some(Self::Accepted), Some(Self::ConditionallyAccepted))
+            | (Some(Self::ConditionallyAccepted), Some(Self::Accepted)) => Self::ConditionallyAccepted,
+            (Some(_), Some(_)) | (None, None) => Self::Unclear,
+            (Some(only), None) | (None, Some(only)) => only,
+        }
+    }
+
+    fn by_codigo(codigo: u32, secuencia_utilizada: Option<bool>) -> Option<Self> {
+        Some(match codigo {
+            0 => Self::NotFound,
+            1 => Self::Accepted,
+            2 => Self::Rejected { secuencia_utilizada },
+            3 => Self::InProcess,
+            4 => Self::ConditionallyAccepted,
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn by_estado(estado: &str, secuencia_utilizada: Option<bool>) -> Option<Self> {
+        Some(match plain(estado).as_str() {
+            "aceptado" | "aceptada" => Self::Accepted,
+            "aceptadocondicional" | "aceptadacondicional" => Self::ConditionallyAccepted,
+            "rechazado" | "rechazada" => Self::Rejected { secuencia_utilizada },
+            "enproceso" => Self::InProcess,
+            "noencontrado" | "noencontrada" | "trackidnoencontrado" => Self::NotFound,
+            _ => return None,
+        })
+    }
+}
+
+/// A verdict and the answer that gave it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Judged {
+    /// What the answer says.
+    pub verdict: Verdict,
+    /// The answer itself, with its messages.
+    pub answer: Answer,
+}
+
+impl Judged {
+    pub(crate) fn of(answer: Answer) -> Self {
+        Self {
+            verdict: Verdict::of(&answer),
+            answer,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verdict(body: &str) -> Verdict {
+        Verdict::of(&Answer::read(body.as_bytes()))
+    }
+
+    #[test]
+    fn codes_and_words_give_the_verdict_alone_or_together() {
+        let burned = Verdict::Rejected {
+            secuencia_utilizada: Some(true),
+        };
+        let freed = Verdict::Rejected {
+            secuencia_utilizada: Some(false),
+        };
+        let cases = [
+            (r#"{"codigo":0,"estado":"No encontrado"}"#, Verdict::NotFound),
+            (r#"{"codigo":"0","estado":"TrackId no encontrado."}"#, Verdict::NotFound),
+            (
+                r#"{"codigo":1,"estado":"Aceptado","secuenciaUtilizada":true}"#,
+                Verdict::Accepted,
+            ),
+            (r#"{"codigo":"01"}"#, Verdict::Accepted),
+            (r#"{"estado":"ACEPTADO"}"#, Verdict::Accepted),
+            (
+                r#"{"codigo":"2","estado":"Rechazado","secuenciaUtilizada":true}"#,
+                burned,
+            ),
+            (r#"{"codigo":2,"secuenciaUtilizada":false}"#, freed),
+            (
+                r#"{"estado":"Rechazado"}"#,
+                Verdict::Rejected {
+                    secuencia_utilizada: None,
+                },
+            ),
+            (r#"{"codigo":3,"estado":"En Proceso"}"#, Verdict::InProcess),
+            (
+                r#"{"codigo":4,"estado":"Aceptado Condicional"}"#,
+                Verdict::ConditionallyAccepted,
+            ),
+            (
+                r#"{"codigo":1,"estado":"Aceptado Condicional"}"#,
+                Verdict::ConditionallyAccepted,
+            ),
+            (r#"{"codigo":4,"estado":"Aceptado"}"#, Verdict::ConditionallyAccepted),
+        ];
+        for (body, expected) in cases {
+            assert_eq!(verdict(body), expected, "{body}");
+        }
+    }
+
+    #[test]
+    fn what_contradicts_itself_or_says_nothing_is_unclear() {
+        for body in [
+            "",
+            "{}",
+            "Aceptado",
+            r#"{"codigo":1,"estado":"Rechazado"}"#,
+            r#"{"codigo":0,"estado":"Aceptado"}"#,
+            r#"{"codigo":7}"#,
+            r#"{"codigo":7,"estado":"Suspendido"}"#,
+            r#"{"codigo":"1.0"}"#,
+            r#"{"mensajes":[{"codigo":1,"valor":"Aceptado"}]}"#,
+            r#"{"title":"Not Found","status":404}"#,
+            "<html><title>Aceptado</title></html>",
+        ] {
+            assert_eq!(verdict(body), Verdict::Unclear, "{body}");
+        }
+    }
+}
