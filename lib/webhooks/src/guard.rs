@@ -1,0 +1,269 @@
+//! Which addresses we are willing to call for somebody else.
+//!
+//! An address is checked twice: as text when it is given ([`Guard::check_url`]) and as an IP address when a connection
+//! is made (`resolver`), so that a name that later points elsewhere gains nothing. Redirects are not followed at all.
+
+mod ranges;
+mod resolver;
+
+use std::net::IpAddr;
+
+use url::{Host, Url};
+
+pub(crate) use resolver::GuardedResolver;
+
+/// The longest address that is taken.
+const MAX_URL_CHARS: usize = 2_048;
+
+/// How far we reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// Public addresses over https: what is deployed.
+    Public,
+    /// Loopback and plain http besides: the local system.
+    PublicAndLoopback,
+}
+
+/// Judges addresses that callers give us.
+#[derive(Debug, Clone, Copy)]
+pub struct Guard {
+    reach: Reach,
+}
+
+/// An IP address that is not called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the address {address} is {kind}, which is not called")]
+pub struct RefusedAddress {
+    /// The address.
+    pub address: IpAddr,
+    /// What kind of address it is.
+    pub kind: &'static str,
+}
+
+/// Why an address is not taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UrlError {
+    /// Not an absolute URL with a host.
+    #[error("it is not an absolute address with a host")]
+    NotAnAddress,
+    /// Too long.
+    #[error("it has {given} characters, at most {MAX_URL_CHARS} are allowed")]
+    TooLong {
+        /// How many it has.
+        given: usize,
+    },
+    /// Another scheme than those that are called.
+    #[error("its scheme is `{given}`, only {allowed} is called")]
+    Scheme {
+        /// Its scheme.
+        given: String,
+        /// What is called.
+        allowed: &'static str,
+    },
+    /// User name or password, which would end up in logs and lists.
+    #[error("it carries a user name or a password")]
+    Credentials,
+    /// Port 0.
+    #[error("its port cannot be called")]
+    Port,
+    /// A name that means this machine or this network.
+    #[error("`{given}` is a local name")]
+    LocalName {
+        /// The name.
+        given: String,
+    },
+    /// An IP address that is not called.
+    #[error(transparent)]
+    Refused(#[from] RefusedAddress),
+}
+
+impl Guard {
+    /// A guard of that reach.
+    #[must_use]
+    pub fn new(reach: Reach) -> Self {
+        Self { reach }
+    }
+
+    pub(crate) fn allows_plain_http(self) -> bool {
+        self.reach == Reach::PublicAndLoopback
+    }
+
+    /// Checks an address as text: when it is registered and again before each call.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words for the person who gave it.
+    pub fn check_url(&self, given: &str) -> Result<Url, UrlError> {
+        let length = given.chars().count();
+        if length > MAX_URL_CHARS {
+            return Err(UrlError::TooLong { given: length });
+        }
+        let url = Url::parse(given).map_err(|_| UrlError::NotAnAddress)?;
+        match url.scheme() {
+            "https" => {}
+            "http" if self.allows_plain_http() => {}
+            other => {
+                let allowed = if self.allows_plain_http() {
+                    "http or https"
+                } else {
+                    "https"
+                };
+                return Err(UrlError::Scheme {
+                    given: other.to_owned(),
+                    allowed,
+                });
+            }
+        }
+        if !url.username().is_empty() || url.password().is_some() {
+            return Err(UrlError::Credentials);
+        }
+        if url.port() == Some(0) {
+            return Err(UrlError::Port);
+        }
+        match url.host() {
+            None => return Err(UrlError::NotAnAddress),
+            // An IP address in the text never passes the resolver; the parser has already read every odd spelling of it.
+            Some(Host::Ipv4(address)) => self.check_ip(address.into())?,
+            Some(Host::Ipv6(address)) => self.check_ip(address.into())?,
+            Some(Host::Domain(name)) => self.check_name(name)?,
+        }
+        Ok(url)
+    }
+
+    /// Checks an address that is about to be connected to.
+    ///
+    /// # Errors
+    /// When it is not one of the public internet, nor allowed by this guard's reach.
+    pub fn check_ip(&self, address: IpAddr) -> Result<(), RefusedAddress> {
+        match ranges::refusal(address) {
+            None => Ok(()),
+            Some(ranges::LOOPBACK) if self.reach == Reach::PublicAndLoopback => Ok(()),
+            Some(kind) => Err(RefusedAddress { address, kind }),
+        }
+    }
+
+    /// Names that no public resolver knows get a clear answer at once; all others are judged by their addresses.
+    fn check_name(&self, name: &str) -> Result<(), UrlError> {
+        let plain = name.trim_end_matches('.');
+        let last = plain.rsplit('.').next().unwrap_or(plain);
+        let is_localhost = last == "localhost";
+        let is_local =
+            is_localhost || !plain.contains('.') || matches!(last, "local" | "internal" | "lan" | "intranet");
+        if is_local && !(is_localhost && self.reach == Reach::PublicAndLoopback) {
+            return Err(UrlError::LocalName { given: name.to_owned() });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PUBLIC: Guard = Guard { reach: Reach::Public };
+    const LOCAL: Guard = Guard {
+        reach: Reach::PublicAndLoopback,
+    };
+
+    #[test]
+    fn only_https_to_public_hosts_is_taken() {
+        for url in [
+            "https://erp.example.com/webhooks/ecf",
+            "https://erp.example.com:8443/x?y=z",
+            "https://93.184.216.34/",
+            "https://[2606:2800:220:1:248:1893:25c8:1946]/",
+            "https://ñandú.example.com/",
+        ] {
+            assert!(PUBLIC.check_url(url).is_ok(), "{url}: {:?}", PUBLIC.check_url(url));
+        }
+    }
+
+    #[test]
+    fn every_way_to_an_inner_address_is_refused() {
+        for url in [
+            "https://127.0.0.1/",
+            "https://127.1/",
+            "https://2130706433/",
+            "https://0x7f.0.0.1/",
+            "https://0177.0.0.1/",
+            "https://0/",
+            "https://10.0.0.1/",
+            "https://192.168.1.1/",
+            "https://169.254.169.254/latest/meta-data/",
+            "https://[::1]/",
+            "https://[::]/",
+            "https://[::ffff:127.0.0.1]/",
+            "https://[::ffff:a9fe:a9fe]/",
+            "https://[::127.0.0.1]/",
+            "https://[64:ff9b::7f00:1]/",
+            "https://[fd00:ec2::254]/",
+            "https://[fe80::1]/",
+        ] {
+            assert!(
+                matches!(PUBLIC.check_url(url), Err(UrlError::Refused(_))),
+                "{url}: {:?}",
+                PUBLIC.check_url(url)
+            );
+        }
+        for url in [
+            "https://localhost/",
+            "https://LOCALHOST./",
+            "https://a.localhost/",
+            "https://intranet/",
+            "https://printer.local/",
+            "https://metadata.google.internal/",
+        ] {
+            assert!(
+                matches!(PUBLIC.check_url(url), Err(UrlError::LocalName { .. })),
+                "{url}"
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_no_plain_web_address_is_refused() {
+        let https = |given: &str| UrlError::Scheme {
+            given: given.into(),
+            allowed: "https",
+        };
+        let cases = [
+            ("http://erp.example.com/", https("http")),
+            ("ftp://erp.example.com/", https("ftp")),
+            ("file:///etc/passwd", https("file")),
+            ("erp.example.com", UrlError::NotAnAddress),
+            ("/webhooks", UrlError::NotAnAddress),
+            ("https://", UrlError::NotAnAddress),
+            ("", UrlError::NotAnAddress),
+            ("https://user@erp.example.com/", UrlError::Credentials),
+            ("https://:secret@erp.example.com/", UrlError::Credentials),
+            ("https://erp.example.com:0/", UrlError::Port),
+        ];
+        for (url, error) in cases {
+            assert_eq!(PUBLIC.check_url(url), Err(error), "{url}");
+        }
+        let long = format!("https://erp.example.com/{}", "x".repeat(2_048));
+        assert_eq!(PUBLIC.check_url(&long), Err(UrlError::TooLong { given: 2_072 }));
+    }
+
+    #[test]
+    fn the_local_system_reaches_loopback_and_no_other_inner_address() {
+        for url in [
+            "http://127.0.0.1:8069/webhooks/ecf",
+            "http://localhost:8069/",
+            "http://[::1]:8069/",
+            "http://[::ffff:127.0.0.1]/",
+            "https://erp.example.com/",
+        ] {
+            assert!(LOCAL.check_url(url).is_ok(), "{url}");
+        }
+        for url in [
+            "http://10.0.0.1/",
+            "http://192.168.1.1/",
+            "http://169.254.169.254/",
+            "http://[fd00::1]/",
+            "http://0.0.0.0/",
+            "http://intranet/",
+        ] {
+            assert!(LOCAL.check_url(url).is_err(), "{url}");
+        }
+    }
+}

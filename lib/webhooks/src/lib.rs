@@ -1,0 +1,26 @@
+//! Webhooks: who wants which event, what it says, how it is signed, when it is tried again, and how it travels safely.
+//!
+//! - [`EventName`] and [`Subscription`]: the events and the names that a subscriber may give;
+//! - [`event_body`]: the bytes of an event, the same at every attempt;
+//! - [`sign`] and [`verify`]: the signature over those bytes;
+//! - [`WebhookSecret`]: what the signature is keyed with;
+//! - [`backoff`]: the schedule of attempts;
+//! - [`Guard`], [`GuardedClient`] and [`deliver`]: one POST to an address that somebody else chose.
+
+#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test fails by panicking"))]
+
+mod backoff;
+mod deliver;
+mod event;
+mod guard;
+mod payload;
+mod secret;
+mod signature;
+
+pub use backoff::{WINDOW, backoff};
+pub use deliver::{Attempt, DeliveryError, GuardedClient, TimeOuts, deliver};
+pub use event::{EventName, Subscription, SubscriptionError, matches};
+pub use guard::{Guard, Reach, RefusedAddress, UrlError};
+pub use payload::{NotFinal, event_body, test_event_body};
+pub use secret::{SecretError, WebhookSecret};
+pub use signature::{sign, verify};
