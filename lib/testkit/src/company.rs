@@ -1,0 +1,210 @@
+//! Companies with everything that issuing needs.
+
+use std::sync::OnceLock;
+
+use ecf::{Environment, Fecha, ReceiptType, Rnc};
+use ecf_api::ApiKeySecret;
+use ecf_runtime::random;
+use ecf_store::{
+    ApiKeyId, CertificateSummary, CompanyCreated, CompanyId, NewApiKey, NewCompany, NewRange, Numbering, Opened, Scope,
+};
+use futures::future::join_all;
+use jiff::Timestamp;
+use xmldsig::Identity;
+
+use crate::TestStack;
+
+/// The RNC of a company that asked for none.
+pub const RNC: &str = "130000001";
+/// The PIN of [`test_p12`].
+pub const P12_PIN: &str = "a test's PIN";
+
+/// The ranges of each type: the caller numbers the first, the service the second.
+const CALLER_RANGE: (u64, u64) = (1, 4_999_999);
+const SERVICE_RANGE: (u64, u64) = (5_000_000, 10_000_000);
+const RANGES_END: &str = "31-12-2028";
+
+/// A company, ready to issue.
+#[derive(Debug, Clone)]
+pub struct TestCompany {
+    /// Company and environment, which every method of the store takes first.
+    pub scope: Scope,
+    /// Its RNC.
+    pub rnc: Rnc,
+    /// The text of its API key.
+    pub api_key: String,
+    /// The id of its API key.
+    pub api_key_id: ApiKeyId,
+}
+
+/// Makes a [`TestCompany`]; start with [`TestStack::company_builder`].
+#[derive(Debug)]
+pub struct CompanyBuilder<'s> {
+    stack: &'s TestStack,
+    rnc: String,
+    environment: Environment,
+    verified: bool,
+    certificate: bool,
+    ranges: bool,
+}
+
+impl<'s> CompanyBuilder<'s> {
+    pub(crate) fn new(stack: &'s TestStack) -> Self {
+        let environment = Environment::TesteCF;
+        Self {
+            stack,
+            rnc: RNC.to_owned(),
+            environment,
+            verified: false,
+            certificate: true,
+            ranges: true,
+        }
+    }
+
+    /// Another RNC than [`RNC`].
+    pub fn rnc(mut self, rnc: &str) -> Self {
+        rnc.clone_into(&mut self.rnc);
+        self
+    }
+
+    /// Another environment than TesteCF, for key and ranges.
+    pub fn environment(mut self, environment: Environment) -> Self {
+        self.environment = environment;
+        self
+    }
+
+    /// Verified, so that the RNC is this company's alone.
+    pub fn verified(mut self) -> Self {
+        self.verified = true;
+        self
+    }
+
+    /// No certificate.
+    pub fn without_certificate(mut self) -> Self {
+        self.certificate = false;
+        self
+    }
+
+    /// No numbers; the test opens its own.
+    pub fn without_ranges(mut self) -> Self {
+        self.ranges = false;
+        self
+    }
+
+    /// Signs the company up.
+    pub async fn build(self) -> TestCompany {
+        let now = self.stack.clock().now();
+        let id = CompanyId::from_random(random());
+        let rnc: Rnc = self.rnc.parse().expect("the test gave an RNC");
+        let secret = ApiKeySecret::generate(self.environment, random());
+        let key = NewApiKey {
+            company: id,
+            environment: self.environment,
+            rnc: rnc.clone(),
+            id: ApiKeyId::from_random(random()),
+            hash: secret.hash(),
+            prefix: secret.prefix().to_owned(),
+            created_at: now,
+            expires_at: None,
+        };
+        let api_key_id = key.id;
+        let created = self
+            .stack
+            .table()
+            .create_company(self.profile(id, rnc.clone(), now), Some(key))
+            .await;
+        assert_eq!(created.expect("the table answers"), CompanyCreated::New);
+        if self.certificate {
+            self.store_certificate(&id, now).await;
+        }
+        let scope = Scope {
+            company: id,
+            environment: self.environment,
+        };
+        if self.ranges {
+            join_all(
+                ReceiptType::ALL
+                    .into_iter()
+                    .map(|ecf_type| self.open_ranges(&scope, ecf_type, now)),
+            )
+            .await;
+        }
+        TestCompany {
+            scope,
+            rnc,
+            api_key: secret.text().to_owned(),
+            api_key_id,
+        }
+    }
+
+    fn profile(&self, id: CompanyId, rnc: Rnc, now: Timestamp) -> NewCompany {
+        NewCompany {
+            id,
+            rnc,
+            name: "Ferretería de Prueba SRL".to_owned(),
+            email: "facturas@ferreteria.example".to_owned(),
+            trade_name: None,
+            address: None,
+            phone: None,
+            default_environment: self.environment,
+            verified: self.verified,
+            signup: None,
+            created_at: now,
+        }
+    }
+
+    async fn store_certificate(&self, id: &CompanyId, now: Timestamp) {
+        let p12 = test_p12();
+        self.stack
+            .vault()
+            .store_certificate(id, p12, P12_PIN)
+            .await
+            .expect("the vault answers");
+        let identity = Identity::from_pkcs12(p12, P12_PIN).expect("the P12 was made here");
+        let certificate = identity.certificate();
+        let summary = CertificateSummary {
+            sha256: certificate.sha256_fingerprint,
+            subject: certificate.subject_cn.clone(),
+            issuer: certificate.issuer.clone(),
+            serial: certificate.serial_number.clone(),
+            not_before: certificate.not_before,
+            not_after: certificate.not_after,
+            stored_at: now,
+        };
+        let known = self.stack.table().set_certificate_summary(id, &summary, now).await;
+        assert!(known.expect("the table answers"), "the company was created above");
+    }
+
+    async fn open_ranges(&self, scope: &Scope, ecf_type: ReceiptType, now: Timestamp) {
+        let last_day: Fecha = RANGES_END.parse().expect("a constant date");
+        for ((start, end), numbering) in [(CALLER_RANGE, Numbering::Caller), (SERVICE_RANGE, Numbering::Service)] {
+            let range = NewRange {
+                ecf_type,
+                start,
+                end,
+                valid_until: ecf_type.carries_expiry().then_some(last_day),
+                numbering: Some(numbering),
+                created_at: now,
+            };
+            let opened = self
+                .stack
+                .table()
+                .open_range(scope, range)
+                .await
+                .expect("the table answers");
+            assert_eq!(opened, Opened::New);
+        }
+    }
+}
+
+/// A P12 with a self-signed certificate that is valid from 2026 to 2029; its PIN is [`P12_PIN`]. One per process: an RSA key takes
+/// longer to make than most tests run.
+pub fn test_p12() -> &'static [u8] {
+    static P12: OnceLock<Vec<u8>> = OnceLock::new();
+    P12.get_or_init(|| {
+        let from = "2026-01-01T04:00:00Z".parse().expect("a constant instant");
+        let until = "2029-01-01T04:00:00Z".parse().expect("a constant instant");
+        xmldsig::testing::pkcs12("PRUEBA DEL SISTEMA", "IDCDO-00100000001", P12_PIN, from, until)
+            .expect("OpenSSL makes a certificate")
+    })
+}

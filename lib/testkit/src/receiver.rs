@@ -1,0 +1,141 @@
+//! A webhook endpoint on loopback that keeps what it gets.
+
+use std::{
+    collections::VecDeque,
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use axum::{Router, body::Bytes, extract::State};
+use http::{HeaderMap, Method, StatusCode, Uri};
+use serde_json::Value;
+use tokio::{net::TcpListener, sync::Notify, task::JoinHandle};
+
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// One request that came in.
+#[derive(Debug, Clone)]
+pub struct Received {
+    /// The method.
+    pub method: Method,
+    /// Path and query.
+    pub path: String,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body as it came: signatures are over these bytes.
+    pub body: Bytes,
+}
+
+impl Received {
+    /// A header's text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// The body as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).expect("a webhook's body is JSON")
+    }
+}
+
+/// The endpoint; dropping it closes it.
+#[derive(Debug)]
+pub struct Receiver {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    server: JoinHandle<()>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    received: Mutex<Vec<Received>>,
+    /// Answers of the next requests; when it is empty, 200.
+    answers: Mutex<VecDeque<StatusCode>>,
+    arrived: Notify,
+}
+
+impl Receiver {
+    /// Listens on a free port.
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0))
+            .await
+            .expect("a loopback port is free");
+        let address = listener.local_addr().expect("a bound port has an address");
+        let shared = Arc::new(Shared::default());
+        let router = Router::new().fallback(receive).with_state(Arc::clone(&shared));
+        let server = tokio::spawn(async move {
+            axum::serve(listener, router)
+                .await
+                .expect("the receiver serves until it is dropped");
+        });
+        Self {
+            address,
+            shared,
+            server,
+        }
+    }
+
+    /// Its address, for a subscription.
+    pub fn url(&self) -> String {
+        format!("http://{}/webhooks/ecf", self.address)
+    }
+
+    /// Answers the next requests with these statuses, one each, and those after them with 200.
+    pub fn answer_next(&self, statuses: &[u16]) {
+        let statuses = statuses
+            .iter()
+            .map(|status| StatusCode::from_u16(*status).expect("the test gave a status"));
+        lock(&self.shared.answers).extend(statuses);
+    }
+
+    /// Everything that came so far.
+    pub fn received(&self) -> Vec<Received> {
+        lock(&self.shared.received).clone()
+    }
+
+    /// Waits until so many requests have come, and gives them.
+    pub async fn wait_for(&self, count: usize) -> Vec<Received> {
+        let wait = async {
+            loop {
+                let arrived = self.shared.arrived.notified();
+                let received = self.received();
+                if received.len() >= count {
+                    return received;
+                }
+                arrived.await;
+            }
+        };
+        let waited = tokio::time::timeout(PATIENCE, wait).await;
+        waited.unwrap_or_else(|_| panic!("{} of {count} requests came", self.received().len()))
+    }
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+async fn receive(
+    State(shared): State<Arc<Shared>>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> StatusCode {
+    let path = uri.path_and_query().map(ToString::to_string).unwrap_or_default();
+    lock(&shared.received).push(Received {
+        method,
+        path,
+        headers,
+        body,
+    });
+    shared.arrived.notify_waiters();
+    lock(&shared.answers).pop_front().unwrap_or(StatusCode::OK)
+}
+
+/// A test that panicked holding the lock has failed already.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,212 @@
+//! One deployment for one test.
+
+use std::{
+    collections::BTreeMap,
+    sync::atomic::{AtomicBool, AtomicU32, Ordering},
+    time::Duration,
+};
+
+use aws_config::{BehaviorVersion, Region, SdkConfig};
+use aws_sdk_sqs::config::Credentials;
+use ecf_embedded::{Embedded, Options};
+use ecf_runtime::{Clock, env::Env};
+use ecf_stack::{Provisioned, Stack};
+use ecf_store::{Artifacts, Clients, QueueUrls, Queues, SubmissionUrls, Table, Vault};
+use tokio::sync::OnceCell;
+
+use crate::{AwsCalls, CompanyBuilder, Queue, TestCompany};
+
+/// The services of this process. Each test has resources of its own in them.
+static EMBEDDED: OnceCell<Embedded> = OnceCell::const_new();
+static STACKS: AtomicU32 = AtomicU32::new(0);
+
+/// Where the time of every test begins: 27 November 2026, 12:00 in Santo Domingo.
+const START: &str = "2026-11-27T16:00:00Z";
+/// Nothing on loopback takes that long; a test that hangs says where.
+const CALL_TIME_OUT: Duration = Duration::from_secs(20);
+
+/// Table, bucket, queues and data key of the real template, for one test.
+///
+/// Dropping it with messages left in a queue panics: whoever queues a job in a test has it run, or says with
+/// [`TestStack::leave_messages`] that it does not matter.
+#[derive(Debug)]
+pub struct TestStack {
+    config: SdkConfig,
+    provisioned: Provisioned,
+    clients: Clients,
+    clock: Clock,
+    calls: AwsCalls,
+    may_leave_messages: AtomicBool,
+}
+
+impl TestStack {
+    /// Makes the resources of the template with its default parameters.
+    pub async fn start() -> Self {
+        Self::with_parameters(&[]).await
+    }
+
+    /// Makes the resources of the template with these parameters.
+    pub async fn with_parameters(parameters: &[(&str, &str)]) -> Self {
+        let parameters = parameters
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        let stack = Stack::embedded(parameters).expect("the template is read by its own tests");
+        let embedded = EMBEDDED
+            .get_or_init(|| async {
+                Embedded::start(Options::default())
+                    .await
+                    .expect("the embedded services start")
+            })
+            .await;
+        let config = sdk_config(embedded.endpoint_url()).await;
+        let prefix = format!("t{}", STACKS.fetch_add(1, Ordering::Relaxed));
+        let provisioned = stack
+            .provision(&config, &prefix)
+            .await
+            .expect("the embedded services take the template");
+        // From here on calls are counted: making the resources is nobody's budget.
+        let calls = AwsCalls::default();
+        let clients = counted_clients(&config, &calls);
+        let clock = Clock::manual(START.parse().expect("a constant instant"));
+        Self {
+            config,
+            provisioned,
+            clients,
+            clock,
+            calls,
+            may_leave_messages: AtomicBool::new(false),
+        }
+    }
+
+    /// The SDK's configuration: endpoint and credentials. Clients made from it are not seen by [`TestStack::calls`].
+    pub fn config(&self) -> &SdkConfig {
+        &self.config
+    }
+
+    /// The SDK's clients, seen by [`TestStack::calls`].
+    pub fn clients(&self) -> &Clients {
+        &self.clients
+    }
+
+    /// The time of this test; clones share it.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// What the SDK was asked for.
+    pub fn calls(&self) -> &AwsCalls {
+        &self.calls
+    }
+
+    /// The names of the resources.
+    pub fn provisioned(&self) -> &Provisioned {
+        &self.provisioned
+    }
+
+    /// The table.
+    pub fn table(&self) -> Table {
+        Table::new(self.clients.dynamodb.clone(), self.provisioned.table_name())
+    }
+
+    /// The bucket.
+    pub fn artifacts(&self) -> Artifacts {
+        Artifacts::new(self.clients.s3.clone(), self.provisioned.bucket_name())
+    }
+
+    /// The secrets. Each vault reads the data key for itself, as each function does.
+    pub fn vault(&self) -> Vault {
+        let prefix = &self.environment_of("signup")["SECRET_PREFIX"];
+        Vault::new(self.clients.secretsmanager.clone(), prefix)
+    }
+
+    /// All queues, for sending.
+    pub fn queues(&self) -> Queues {
+        let submission = SubmissionUrls {
+            testecf: self.queue_url(Queue::SubmissionTesteCF).to_owned(),
+            certecf: self.queue_url(Queue::SubmissionCerteCF).to_owned(),
+            ecf: self.queue_url(Queue::SubmissionEcf).to_owned(),
+        };
+        let webhook = Some(self.queue_url(Queue::Webhook).to_owned());
+        Queues::new(
+            self.clients.sqs.clone(),
+            QueueUrls {
+                submission: Some(submission),
+                webhook,
+            },
+        )
+    }
+
+    /// The address of a queue.
+    pub fn queue_url(&self, queue: Queue) -> &str {
+        self.provisioned
+            .queue_url(queue.logical_id())
+            .expect("the queue is in the template")
+    }
+
+    /// The variables that the template gives a function, by the name of its crate.
+    pub fn environment_of(&self, function: &str) -> &BTreeMap<String, String> {
+        self.provisioned
+            .environment_of(function)
+            .unwrap_or_else(|| panic!("no function {function} in the template"))
+    }
+
+    /// The same, as a function reads them.
+    pub fn env(&self, function: &str) -> Env {
+        Env::of(self.environment_of(function).clone())
+    }
+
+    /// A company in TesteCF with certificate, API key and ranges.
+    pub async fn company(&self) -> TestCompany {
+        self.company_builder().build().await
+    }
+
+    /// A company that is not like the others.
+    pub fn company_builder(&self) -> CompanyBuilder<'_> {
+        CompanyBuilder::new(self)
+    }
+
+    /// Lets this test end with messages in its queues.
+    pub fn leave_messages(&self) {
+        self.may_leave_messages.store(true, Ordering::Relaxed);
+    }
+}
+
+impl Drop for TestStack {
+    fn drop(&mut self) {
+        if std::thread::panicking() || self.may_leave_messages.load(Ordering::Relaxed) {
+            return;
+        }
+        let left = self.calls.undeleted_messages();
+        assert!(left.is_empty(), "the test left messages in its queues: {left:#?}");
+    }
+}
+
+/// The clients that functions are given, with the counter in them.
+fn counted_clients(config: &SdkConfig, calls: &AwsCalls) -> Clients {
+    let dynamodb = aws_sdk_dynamodb::config::Builder::from(config).interceptor(calls.clone());
+    let s3 = aws_sdk_s3::config::Builder::from(config)
+        .force_path_style(true)
+        .interceptor(calls.clone());
+    let sqs = aws_sdk_sqs::config::Builder::from(config).interceptor(calls.clone());
+    let secretsmanager = aws_sdk_secretsmanager::config::Builder::from(config).interceptor(calls.clone());
+    Clients {
+        dynamodb: aws_sdk_dynamodb::Client::from_conf(dynamodb.build()),
+        s3: aws_sdk_s3::Client::from_conf(s3.build()),
+        sqs: aws_sdk_sqs::Client::from_conf(sqs.build()),
+        secretsmanager: aws_sdk_secretsmanager::Client::from_conf(secretsmanager.build()),
+    }
+}
+
+async fn sdk_config(endpoint_url: &str) -> SdkConfig {
+    let time_outs = aws_config::timeout::TimeoutConfig::builder()
+        .operation_timeout(CALL_TIME_OUT)
+        .build();
+    aws_config::defaults(BehaviorVersion::latest())
+        .region(Region::new("us-east-1"))
+        .endpoint_url(endpoint_url)
+        .credentials_provider(Credentials::new("test", "test", None, None, "testkit"))
+        .timeout_config(time_outs)
+        .load()
+        .await
+}

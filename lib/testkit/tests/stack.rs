@@ -1,0 +1,319 @@
+//! The kit itself: what a test built on it can rely on.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+use std::{
+    io::{Read, Write},
+    net::TcpStream,
+    time::Duration,
+};
+
+use axum::{Json, Router, routing::post};
+use ecf::{Environment, Fecha, ReceiptType};
+use ecf_runtime::{Message, Outcome, process_batch};
+use ecf_store::{CompanyCreated, CompanyId, NewCompany, Numbering, Take, WebhookJob};
+use ecf_testkit::{Fault, P12_PIN, Queue, Receiver, TestStack, request, test_p12};
+use http::Method;
+use serde_json::{Value, json};
+
+#[tokio::test]
+async fn a_company_is_ready_to_issue() {
+    let stack = TestStack::start().await;
+    let company = stack.company().await;
+    assert_eq!(company.scope.environment, Environment::TesteCF);
+    let stored = stack
+        .vault()
+        .certificate(&company.scope.company)
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!((stored.p12.as_slice(), stored.pin.as_str()), (test_p12(), P12_PIN));
+    let ranges = stack.table().ranges(&company.scope, None).await.unwrap();
+    assert_eq!(ranges.len(), 2 * ReceiptType::ALL.len());
+    assert!(ranges.iter().any(|range| range.numbering == Some(Numbering::Caller)));
+    let now = stack.clock().now();
+    let today = Fecha::at(now);
+    let ecf_type = "31".parse().unwrap();
+    let taken = stack
+        .table()
+        .take_next_number(&company.scope, ecf_type, today, now)
+        .await
+        .unwrap();
+    assert!(
+        matches!(taken, Take::Taken { encf, .. } if encf.to_string() == "E310005000000"),
+        "{taken:?}"
+    );
+}
+
+#[tokio::test]
+async fn stacks_do_not_see_each_other() {
+    let (one, two) = (TestStack::start().await, TestStack::start().await);
+    let company = one.company().await;
+    assert!(two.table().company(&company.scope.company).await.unwrap().is_none());
+    assert_ne!(one.queue_url(Queue::Webhook), two.queue_url(Queue::Webhook));
+}
+
+#[tokio::test]
+async fn a_worker_is_fed_until_its_queue_is_empty_and_delays_are_noted() {
+    let stack = TestStack::start().await;
+    let company = stack
+        .company_builder()
+        .without_certificate()
+        .without_ranges()
+        .build()
+        .await
+        .scope
+        .company;
+    stack
+        .queues()
+        .send_webhook(&WebhookJob::Portal { company }, Duration::from_secs(30))
+        .await
+        .unwrap();
+    let queues = stack.queues();
+    let again = |job: WebhookJob, after| {
+        let queues = queues.clone();
+        async move { queues.send_webhook(&job, after).await }
+    };
+    let rounds = std::sync::atomic::AtomicU32::new(0);
+    let given = stack
+        .drain(Queue::Webhook, |event| {
+            let handler = |job: WebhookJob, message: Message| {
+                assert_eq!(message.receive_count, 1);
+                let first = rounds.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0;
+                let after = Duration::from_secs(60);
+                async move {
+                    if first {
+                        Outcome::Again { job, after }
+                    } else {
+                        Outcome::Done
+                    }
+                }
+            };
+            process_batch(event, handler, again)
+        })
+        .await;
+    assert_eq!(given, 2);
+    assert_eq!(
+        stack.calls().delays(),
+        [Duration::from_secs(30), Duration::from_secs(60)]
+    );
+}
+
+#[tokio::test]
+async fn messages_can_be_taken_out_and_looked_at() {
+    let stack = TestStack::start().await;
+    let company = stack
+        .company_builder()
+        .without_certificate()
+        .without_ranges()
+        .build()
+        .await
+        .scope
+        .company;
+    stack
+        .queues()
+        .send_webhook(&WebhookJob::Portal { company }, Duration::ZERO)
+        .await
+        .unwrap();
+    let bodies = stack.take_messages(Queue::Webhook).await;
+    let [body] = bodies.as_slice() else {
+        panic!("{bodies:?}")
+    };
+    let job: WebhookJob = serde_json::from_str(body).unwrap();
+    assert_eq!(job, WebhookJob::Portal { company });
+}
+
+#[tokio::test]
+#[should_panic(expected = "the test left messages in its queues")]
+async fn a_message_that_is_left_fails_the_test() {
+    let stack = TestStack::start().await;
+    let company = stack
+        .company_builder()
+        .without_certificate()
+        .without_ranges()
+        .build()
+        .await
+        .scope
+        .company;
+    stack
+        .queues()
+        .send_webhook(&WebhookJob::Portal { company }, Duration::ZERO)
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn a_message_may_be_left_when_the_test_says_so() {
+    let stack = TestStack::start().await;
+    let company = stack
+        .company_builder()
+        .without_certificate()
+        .without_ranges()
+        .build()
+        .await
+        .scope
+        .company;
+    stack
+        .queues()
+        .send_webhook(&WebhookJob::Portal { company }, Duration::ZERO)
+        .await
+        .unwrap();
+    stack.leave_messages();
+}
+
+#[tokio::test]
+async fn calls_and_their_units_are_counted() {
+    let stack = TestStack::start().await;
+    let company = stack.company().await;
+    let table = stack.table();
+    stack.calls().reset();
+
+    table.company(&company.scope.company).await.unwrap();
+    let units = stack.calls().units();
+    assert_eq!((units.read, units.write), (0.5, 0.0));
+
+    let ecf_type = "32".parse().unwrap();
+    let now = stack.clock().now();
+    let today = Fecha::at(now);
+    stack.calls().reset();
+    table
+        .take_next_number(&company.scope, ecf_type, today, now)
+        .await
+        .unwrap();
+    assert_eq!(
+        stack.calls().counts().values().sum::<usize>(),
+        stack.calls().calls().len()
+    );
+    assert_eq!(stack.calls().count("UpdateItem"), 1);
+    assert_eq!(stack.calls().units().write, 1.0);
+    assert_eq!(stack.calls().requests_to("DynamoDB"), 2);
+    assert_eq!(stack.calls().requests_to("SQS"), 0);
+}
+
+#[tokio::test]
+async fn a_refused_transaction_costs_two_units_a_part() {
+    let stack = TestStack::start().await;
+    let builder = || {
+        stack
+            .company_builder()
+            .verified()
+            .without_certificate()
+            .without_ranges()
+    };
+    let company = builder().build().await;
+    let mut second = NewCompany {
+        id: CompanyId::from_random([7; 20]),
+        rnc: company.rnc,
+        name: "Otra SRL".to_owned(),
+        email: "otra@example.com".to_owned(),
+        trade_name: None,
+        address: None,
+        phone: None,
+        default_environment: Environment::TesteCF,
+        verified: true,
+        signup: None,
+        created_at: stack.clock().now(),
+    };
+    stack.calls().reset();
+    let refused = stack.table().create_company(second.clone(), None).await.unwrap();
+    assert_eq!(refused, CompanyCreated::RncTaken);
+    assert_eq!(stack.calls().units().write, 4.0);
+    second.verified = false;
+    stack.calls().reset();
+    assert_eq!(
+        stack.table().create_company(second, None).await.unwrap(),
+        CompanyCreated::New
+    );
+    assert_eq!(stack.calls().units().write, 2.0);
+}
+
+#[tokio::test]
+async fn a_call_can_fail_before_or_after_it_was_carried_out() {
+    let stack = TestStack::start().await;
+    let company = stack
+        .company_builder()
+        .without_certificate()
+        .without_ranges()
+        .build()
+        .await
+        .scope
+        .company;
+    let job = WebhookJob::Portal { company };
+    let queues = stack.queues();
+    stack.calls().inject("SendMessage", 1, Fault::NotSent);
+    stack.calls().inject("SendMessage", 2, Fault::AnswerLost);
+
+    let error = queues.send_webhook(&job, Duration::ZERO).await.unwrap_err();
+    assert!(error.is_retryable(), "{error:?}");
+    assert_eq!(stack.take_messages(Queue::Webhook).await.len(), 0);
+
+    let error = queues.send_webhook(&job, Duration::ZERO).await.unwrap_err();
+    assert!(error.is_retryable(), "{error:?}");
+    assert_eq!(stack.take_messages(Queue::Webhook).await.len(), 1);
+
+    queues.send_webhook(&job, Duration::ZERO).await.unwrap();
+    assert_eq!(stack.take_messages(Queue::Webhook).await.len(), 1);
+    assert_eq!(stack.calls().faults_to_come(), 0);
+    let sent: Vec<_> = stack
+        .calls()
+        .calls()
+        .into_iter()
+        .filter(|call| call.operation == "SendMessage")
+        .collect();
+    let seen: Vec<_> = sent.iter().map(|call| (call.requests, call.succeeded)).collect();
+    assert_eq!(seen, [(0, false), (1, false), (1, true)]);
+}
+
+#[tokio::test]
+async fn routers_are_called_with_key_and_body() {
+    async fn echo(headers: http::HeaderMap, Json(body): Json<Value>) -> Json<Value> {
+        Json(json!({ "key": headers["x-api-key"].to_str().unwrap(), "body": body }))
+    }
+    let router = Router::new().route("/api/v1/ecf", post(echo));
+    let answer = request(
+        &router,
+        Method::POST,
+        "/api/v1/ecf",
+        Some("ecf_test_1"),
+        Some(&json!({ "a": 1 })),
+    )
+    .await;
+    assert_eq!(answer.expect(200), json!({ "key": "ecf_test_1", "body": { "a": 1 } }));
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+    let answer = request(&router, Method::GET, "/api/v1/nothing", None, None).await;
+    assert_eq!(answer.status, 404);
+}
+
+#[tokio::test]
+async fn a_receiver_keeps_the_bytes_and_answers_as_told() {
+    let receiver = Receiver::start().await;
+    receiver.answer_next(&[500]);
+    let statuses = [
+        post_raw(&receiver.url(), "{ \"a\" : 1 }").await,
+        post_raw(&receiver.url(), "{}").await,
+    ];
+    assert_eq!(statuses, [500, 200]);
+    let received = receiver.wait_for(2).await;
+    assert_eq!(&received[0].body[..], b"{ \"a\" : 1 }");
+    assert_eq!(received[0].header("x-ecf-event"), Some("accepted"));
+    assert_eq!(received[1].json(), json!({}));
+}
+
+/// A bare HTTP/1.1 request, so that the kit needs no HTTP client.
+async fn post_raw(url: &str, body: &str) -> u16 {
+    let (address, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
+    let head = format!(
+        "POST /{path} HTTP/1.1\r\nHost: {address}\r\nX-ECF-Event: accepted\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        body.len()
+    );
+    let (address, request) = (address.to_owned(), head + body);
+    let exchange = move || {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        answer
+    };
+    let answer = tokio::task::spawn_blocking(exchange).await.unwrap();
+    answer.split(' ').nth(1).unwrap().parse().unwrap()
+}
