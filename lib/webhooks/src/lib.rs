@@ -19,7 +19,7 @@ mod signature;
 
 pub use backoff::{WINDOW, backoff};
 pub use deliver::{Attempt, DeliveryError, GuardedClient, TimeOuts, deliver};
-pub use event::{EventName, Subscription, SubscriptionError, matches};
+pub use event::{EventName, NotAnEvent, Subscription, SubscriptionError, matches};
 pub use guard::{Guard, Reach, RefusedAddress, UrlError};
 pub use payload::{NotFinal, event_body, test_event_body};
 pub use secret::{SecretError, WebhookSecret};
