@@ -1,0 +1,87 @@
+//! Issues receipts and answers for their state.
+//!
+//! | Route | Handler |
+//! |---|---|
+//! | `POST /api/v1/ecf` | [`issue`]: check, number, write, sign, store, queue |
+//! | `GET /api/v1/ecf/states` | [`states`]: the state contract |
+//! | `GET /api/v1/ecf/{id}` | [`read`]: the receipt as it stands now |
+//!
+//! Start reading at [`issue::issue`]; the order of its steps is the promise "answered means kept".
+
+mod issue;
+mod numbering;
+mod read;
+mod request;
+mod signing;
+mod states;
+
+use axum::Router;
+use axum::extract::FromRef;
+use axum::routing::{get, post};
+use ecf::StampHosts;
+use ecf_api::{DocumentView, Keys};
+use ecf_runtime::Clock;
+use ecf_runtime::env::{Env, EnvError};
+use ecf_store::{Artifacts, Clients, Identities, Queues, Receipt, Table, Vault};
+
+/// What this function may touch; compare with its policies in `template.yaml`.
+#[derive(Clone)]
+pub struct App {
+    keys: Keys,
+    table: Table,
+    artifacts: Artifacts,
+    identities: Identities,
+    queues: Queues,
+    clock: Clock,
+    stamp_hosts: StampHosts,
+}
+
+impl App {
+    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`,
+    /// `SUBMISSION_QUEUE_*_URL`, and optionally `STAMP_ECF_URL` and `STAMP_FC_URL`.
+    ///
+    /// # Errors
+    /// Names the first variable that is missing or wrong.
+    pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, EnvError> {
+        let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
+        Ok(Self {
+            keys: Keys::new(table.clone(), clock.clone()),
+            artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
+            identities: Identities::new(Vault::new(
+                clients.secretsmanager.clone(),
+                env.required("SECRET_PREFIX")?,
+            )),
+            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            table,
+            clock,
+            stamp_hosts: env.stamp_hosts()?,
+        })
+    }
+}
+
+impl App {
+    fn view(&self, receipt: &Receipt) -> DocumentView {
+        DocumentView::of(receipt, &self.stamp_hosts)
+    }
+}
+
+impl FromRef<App> for Keys {
+    fn from_ref(app: &App) -> Self {
+        app.keys.clone()
+    }
+}
+
+/// The contract of this function's routes.
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(issue::issue, read::read, states::states))]
+pub struct Contract;
+
+/// The routes of this function.
+pub fn router(app: App) -> Router {
+    let routes = Router::new()
+        .route("/api/v1/ecf", post(issue::issue))
+        .route("/api/v1/ecf/states", get(states::states))
+        .route("/api/v1/ecf/{public_id}", get(read::read))
+        .with_state(app);
+    ecf_api::finish(routes)
+}

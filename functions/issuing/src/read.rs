@@ -1,0 +1,36 @@
+//! `GET /api/v1/ecf/{id}`: the receipt as it stands now, intermediate states included.
+
+use axum::Json;
+use axum::extract::State;
+use ecf_api::{ApiError, Caller, CodedError, DocumentView, PathId, ValidationError};
+use ecf_store::ReceiptId;
+
+use crate::App;
+
+/// Answers with the caller's receipt; another company's or environment's is not found.
+#[utoipa::path(
+    get,
+    path = "/api/v1/ecf/{public_id}",
+    tag = "Comprobantes",
+    summary = "Consultar un comprobante",
+    params(("public_id" = String, Path, description = "The receipt's id")),
+    responses(
+        (status = 200, description = "The receipt as it stands now", body = DocumentView),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 404, description = "Unknown, or of another company or environment", body = CodedError),
+        (status = 422, description = "The key is missing", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn read(
+    State(app): State<App>,
+    caller: Caller,
+    PathId(id): PathId<ReceiptId>,
+) -> Result<Json<DocumentView>, ApiError> {
+    let receipt = app
+        .table
+        .receipt(&caller.scope, &id)
+        .await?
+        .ok_or_else(ApiError::not_found)?;
+    Ok(Json(app.view(&receipt)))
+}

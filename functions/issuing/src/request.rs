@@ -1,0 +1,64 @@
+//! What `POST /api/v1/ecf` takes.
+
+use ecf::{Environment, Node, ReceiptType};
+use ecf_api::{Fields, FromFields};
+use ecf_store::Mode;
+use jiff::Timestamp;
+use utoipa::ToSchema;
+
+/// The body: who asks for what, and the document as the authority names its fields.
+#[derive(Debug, ToSchema)]
+pub(crate) struct IssueRequest {
+    /// Names the receipt: the same key always answers with the same receipt.
+    #[schema(min_length = 1, max_length = 100)]
+    pub(crate) idempotency_key: String,
+    #[schema(value_type = String, pattern = "^(31|32|33|34|41|43|44|45|46|47)$", example = "31")]
+    pub(crate) ecf_type: ReceiptType,
+    /// The document by the authority's element names, `Encabezado` and `DetallesItems`; the schemas `Payload31` to
+    /// `Payload47` say what each type takes. Without `eNCF` the next number of the company's range is assigned.
+    #[schema(value_type = Object)]
+    pub(crate) payload: Node,
+    /// The caller's own id of the receipt.
+    #[schema(max_length = 100)]
+    pub(crate) external_id: Option<String>,
+    /// May repeat the key's environment, never name another one.
+    #[schema(value_type = Option<String>, example = "TesteCF")]
+    pub(crate) environment: Option<Environment>,
+    /// An instant; without an offset it is local time, -04:00.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub(crate) scheduled_for: Option<Timestamp>,
+}
+
+impl FromFields for IssueRequest {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let idempotency_key = fields.text("idempotency_key").length(1..=100).required();
+        let ecf_type = fields.receipt_type("ecf_type").required();
+        let payload = fields.object("payload").required();
+        let external_id = fields.text("external_id").length(1..=100).optional();
+        let environment = fields.environment("environment").optional();
+        let scheduled_for = fields.instant("scheduled_for").optional();
+        Some(Self {
+            idempotency_key: idempotency_key?,
+            ecf_type: ecf_type?,
+            payload: payload?,
+            external_id,
+            environment,
+            scheduled_for,
+        })
+    }
+}
+
+/// The query: when to send.
+#[derive(Debug)]
+pub(crate) struct IssueQuery {
+    pub(crate) mode: Mode,
+}
+
+impl FromFields for IssueQuery {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let mode = fields
+            .choice("mode", &[("online", Mode::Immediate), ("deferred", Mode::Deferred)])
+            .or(Mode::Immediate);
+        Some(Self { mode })
+    }
+}

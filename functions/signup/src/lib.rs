@@ -1,0 +1,73 @@
+//! Public sign-up: a company, its certificate when a P12 comes along, its first API key and open numbers to try with.
+//!
+//! | Route | Handler |
+//! |---|---|
+//! | `POST /api/v1/public/register` | [`register`] |
+//!
+//! Whoever signs up is *unverified* unless the certificate's owner is the taxpayer: such a company works in TesteCF only and
+//! does not reserve its RNC.
+
+mod register;
+mod request;
+
+use axum::Router;
+use axum::routing::post;
+use ecf_runtime::Clock;
+use ecf_runtime::env::{Env, EnvError};
+use ecf_store::{Clients, Queues, Table, Vault};
+
+/// What this function may touch; compare with its policies in `template.yaml`.
+#[derive(Clone)]
+pub struct App {
+    table: Table,
+    vault: Vault,
+    queues: Queues,
+    clock: Clock,
+    settings: Settings,
+}
+
+/// What the operator decides.
+#[derive(Debug, Clone)]
+struct Settings {
+    /// Whoever signs up must know it, when it is set.
+    invitation_code: Option<String>,
+    /// Whether a portal is told of new companies.
+    tells_portal: bool,
+    /// Expiry of the numbers that every taxpayer owns in pre-certification; the authority moves it over time.
+    precertification_valid_until: ecf::Fecha,
+}
+
+impl App {
+    /// Builds what the function needs from its environment: `TABLE_NAME`, `SECRET_PREFIX`, `WEBHOOK_QUEUE_URL`,
+    /// `PRECERTIFICATION_VALID_UNTIL` (dd-MM-yyyy), and optionally `PORTAL_URL` and `INVITATION_CODE`.
+    ///
+    /// # Errors
+    /// Names the first variable that is missing or wrong.
+    pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, EnvError> {
+        Ok(Self {
+            table: Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?),
+            vault: Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?),
+            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            clock,
+            settings: Settings {
+                invitation_code: env.optional("INVITATION_CODE")?,
+                tells_portal: env.optional("PORTAL_URL")?.is_some(),
+                precertification_valid_until: env.required_as("PRECERTIFICATION_VALID_UNTIL")?,
+            },
+        })
+    }
+}
+
+/// The contract of this function's routes.
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(register::register))]
+pub struct Contract;
+
+/// The routes of this function.
+pub fn router(app: App) -> Router {
+    ecf_api::finish(
+        Router::new()
+            .route("/api/v1/public/register", post(register::register))
+            .with_state(app),
+    )
+}

@@ -1,0 +1,331 @@
+//! `POST /api/v1/public/register`.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use ecf::{Environment, Rnc};
+use ecf_api::{ApiError, ApiKeySecret, CodedError, FieldError, Instant, ValidJson, ValidationError};
+use ecf_store::{
+    ApiKeyId, CompanyCreated, CompanyId, NewApiKey, NewCompany, NewSignup, Scope, SignupRecord, WebhookJob,
+    certificate_summary,
+};
+use jiff::Timestamp;
+use serde::Serialize;
+use sha2::{Digest as _, Sha256};
+use subtle::ConstantTimeEq as _;
+use utoipa::ToSchema;
+use xmldsig::{Certificate, Identity, P12Error};
+
+use crate::App;
+use crate::request::RegisterRequest;
+
+/// What a new company gets. The key is shown here and never again.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct RegisteredView {
+    company: CompanyView,
+    api_key: ApiKeyView,
+    certificate: Option<CertificateView>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct CompanyView {
+    public_id: String,
+    rnc: String,
+    name: String,
+    trade_name: Option<String>,
+    address: Option<String>,
+    email: String,
+    phone: Option<String>,
+    default_environment: String,
+    is_active: bool,
+    verified: bool,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct ApiKeyView {
+    key: String,
+    prefix: String,
+    environment: String,
+    only_shown_once: bool,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct CertificateView {
+    subject_cn: String,
+    issuer: String,
+    serial_number: String,
+    not_before: Instant,
+    not_after: Instant,
+    days_until_expiry: i64,
+}
+
+/// Creates the company, or for a retry within the hour replaces the key that the caller never saw.
+#[utoipa::path(
+    post,
+    path = "/api/v1/public/register",
+    tag = "Registro",
+    summary = "Registrar una empresa",
+    request_body = RegisterRequest,
+    responses(
+        (status = 201, description = "Registered; the key is shown once", body = RegisteredView),
+        (status = 409, description = "The RNC belongs to a verified company, or the idempotency key to another request", body = CodedError),
+        (status = 422, description = "Every bad field", body = ValidationError),
+        (status = 503, description = "Send the same request again", body = CodedError),
+    ),
+    security(()),
+)]
+pub(crate) async fn register(
+    State(app): State<App>,
+    ValidJson(request): ValidJson<RegisterRequest>,
+) -> Result<(StatusCode, Json<RegisteredView>), ApiError> {
+    check_invitation(&app, &request)?;
+    let now = app.clock.now();
+    let identity = certificate(&request, now)?;
+    let signup_key = request.idempotency_key.as_deref().map(signup_key);
+    if let Some(key) = &signup_key
+        && let Some(signup) = app.table.signup(key, now).await?
+    {
+        return repeated(&app, &request, &signup, identity.as_ref(), now).await;
+    }
+    let verified = identity
+        .as_ref()
+        .is_some_and(|identity| belongs_to(identity.certificate(), &request.rnc));
+    let environment = environment(&request, verified)?;
+    let id = CompanyId::from_random(ecf_runtime::random());
+    let (key, new_key) = api_key(id, &request.rnc, environment, now);
+    let signup = signup_key.map(|key| NewSignup {
+        key,
+        body_hash: request.body_hash(),
+        api_key: new_key.id,
+    });
+    // The P12 is stored first: a company is never there without the certificate that it brought.
+    if let Some(p12) = &request.p12 {
+        app.vault
+            .store_certificate(&id, p12, request.pin.as_deref().unwrap_or_default())
+            .await?;
+    }
+    let new = NewCompany {
+        id,
+        rnc: request.rnc.clone(),
+        name: request.name.clone(),
+        email: request.email.clone(),
+        trade_name: request.trade_name.clone(),
+        address: request.address.clone(),
+        phone: request.phone.clone(),
+        default_environment: environment,
+        verified,
+        signup,
+        created_at: now,
+    };
+    match app.table.create_company(new, Some(new_key)).await? {
+        CompanyCreated::New => {}
+        CompanyCreated::RncTaken => {
+            return Err(ApiError::conflict(
+                "rnc_taken",
+                format!("a verified company with the RNC {} exists", request.rnc),
+            ));
+        }
+        CompanyCreated::SignupRepeated | CompanyCreated::IdTaken => {
+            return Err(ApiError::unavailable(std::time::Duration::from_secs(1))
+                .caused_by("two sign-ups with one key at the same time"));
+        }
+    }
+    if let Some(identity) = &identity {
+        app.table
+            .set_certificate_summary(&id, &certificate_summary(identity.certificate(), now), now)
+            .await?;
+    }
+    if environment == Environment::TesteCF {
+        let scope = Scope {
+            company: id,
+            environment,
+        };
+        app.table
+            .open_precertification_ranges(&scope, app.settings.precertification_valid_until, now)
+            .await?;
+    }
+    tell_portal(&app, id).await;
+    Ok((
+        StatusCode::CREATED,
+        Json(view(&request, id, environment, verified, &key, identity.as_ref(), now)),
+    ))
+}
+
+/// A retry whose answer got lost: the same company, and a new key in place of the one that nobody saw.
+async fn repeated(
+    app: &App,
+    request: &RegisterRequest,
+    signup: &SignupRecord,
+    identity: Option<&Identity>,
+    now: Timestamp,
+) -> Result<(StatusCode, Json<RegisteredView>), ApiError> {
+    if !bool::from(signup.body_hash.ct_eq(&request.body_hash())) {
+        return Err(ApiError::conflict(
+            "idempotency_key_reused",
+            "this idempotency_key registered another company; use a new one",
+        ));
+    }
+    let Some(company) = app.table.company(&signup.company).await? else {
+        return Err(ApiError::internal(
+            "a sign-up record names a company that does not exist",
+        ));
+    };
+    let (key, new_key) = api_key(company.id, &company.rnc, company.default_environment, now);
+    if !app.table.replace_signup_key(signup, new_key, now).await? {
+        return Err(ApiError::unavailable(std::time::Duration::from_secs(1))
+            .caused_by("two retries of one sign-up at the same time"));
+    }
+    let view = view(
+        request,
+        company.id,
+        company.default_environment,
+        company.verified,
+        &key,
+        identity,
+        now,
+    );
+    Ok((StatusCode::CREATED, Json(view)))
+}
+
+fn check_invitation(app: &App, request: &RegisterRequest) -> Result<(), ApiError> {
+    let Some(expected) = &app.settings.invitation_code else {
+        return Ok(());
+    };
+    let given = request.invitation_code.as_deref().unwrap_or_default();
+    if bool::from(expected.as_bytes().ct_eq(given.as_bytes())) {
+        return Ok(());
+    }
+    let msg = "this deployment registers invited companies only: give the code of your invitation";
+    Err(ApiError::validation(vec![FieldError::new(
+        ["body", "invitation_code"],
+        "value_error",
+        msg,
+    )]))
+}
+
+/// Opens the P12 and proves that it can sign, so that no company is registered with a file that will fail later.
+fn certificate(request: &RegisterRequest, now: Timestamp) -> Result<Option<Identity>, ApiError> {
+    let Some(p12) = &request.p12 else { return Ok(None) };
+    let refused =
+        |field: &str, kind, msg: String| ApiError::validation(vec![FieldError::new(["body", field], kind, msg)]);
+    let identity = Identity::from_pkcs12(p12, request.pin.as_deref().unwrap_or_default()).map_err(|error| {
+        let field = if matches!(error, P12Error::WrongPassword) {
+            "pin"
+        } else {
+            "p12_base64"
+        };
+        refused(field, "certificate_error", error.to_string())
+    })?;
+    identity
+        .prove()
+        .map_err(|error| refused("p12_base64", "certificate_error", error.to_string()))?;
+    let certificate = identity.certificate();
+    if !certificate.is_valid_at(now) {
+        let msg = format!(
+            "the certificate is valid from {} to {}",
+            certificate.not_before, certificate.not_after
+        );
+        return Err(refused("p12_base64", "certificate_error", msg));
+    }
+    Ok(Some(identity))
+}
+
+/// Whether the certificate's owner is the taxpayer itself. A delegate's certificate is good for signing, but proves nothing.
+fn belongs_to(certificate: &Certificate, rnc: &Rnc) -> bool {
+    certificate.subject_serial.as_deref().is_some_and(|serial| {
+        let digits: String = serial.chars().filter(char::is_ascii_digit).collect();
+        digits == rnc.as_str()
+    })
+}
+
+fn environment(request: &RegisterRequest, verified: bool) -> Result<Environment, ApiError> {
+    match request.default_environment {
+        None => Ok(Environment::TesteCF),
+        Some(environment) if verified || environment == Environment::TesteCF => Ok(environment),
+        Some(environment) => {
+            let msg = format!(
+                "{environment} needs a verified company: sign up with a certificate whose owner is the taxpayer, or in TesteCF"
+            );
+            Err(ApiError::validation(vec![FieldError::new(
+                ["body", "default_environment"],
+                "value_error",
+                msg,
+            )]))
+        }
+    }
+}
+
+fn api_key(company: CompanyId, rnc: &Rnc, environment: Environment, now: Timestamp) -> (ApiKeySecret, NewApiKey) {
+    let key = ApiKeySecret::generate(environment, ecf_runtime::random());
+    let new = NewApiKey {
+        company,
+        environment,
+        rnc: rnc.clone(),
+        id: ApiKeyId::from_random(ecf_runtime::random()),
+        hash: key.hash(),
+        prefix: key.prefix().to_owned(),
+        created_at: now,
+        expires_at: None,
+    };
+    (key, new)
+}
+
+fn signup_key(idempotency_key: &str) -> [u8; 32] {
+    Sha256::digest(idempotency_key.as_bytes()).into()
+}
+
+/// Fire and forget: the portal is told by the webhook worker, and never in the way of a sign-up.
+async fn tell_portal(app: &App, company: CompanyId) {
+    if !app.settings.tells_portal {
+        return;
+    }
+    if let Err(error) = app
+        .queues
+        .send_webhook(&WebhookJob::Portal { company }, std::time::Duration::ZERO)
+        .await
+    {
+        tracing::warn!(company.id = %company, error = %error, "the portal is not told of this company");
+    }
+}
+
+fn view(
+    request: &RegisterRequest,
+    id: CompanyId,
+    environment: Environment,
+    verified: bool,
+    key: &ApiKeySecret,
+    identity: Option<&Identity>,
+    now: Timestamp,
+) -> RegisteredView {
+    RegisteredView {
+        company: CompanyView {
+            public_id: id.to_string(),
+            rnc: request.rnc.to_string(),
+            name: request.name.clone(),
+            trade_name: request.trade_name.clone(),
+            address: request.address.clone(),
+            email: request.email.clone(),
+            phone: request.phone.clone(),
+            default_environment: environment.to_string(),
+            is_active: true,
+            verified,
+        },
+        api_key: ApiKeyView {
+            key: key.text().to_owned(),
+            prefix: key.prefix().to_owned(),
+            environment: environment.to_string(),
+            only_shown_once: true,
+        },
+        certificate: identity.map(|identity| {
+            let certificate = identity.certificate();
+            CertificateView {
+                subject_cn: certificate.subject_cn.clone(),
+                issuer: certificate.issuer.clone(),
+                serial_number: certificate.serial_number.clone(),
+                not_before: certificate.not_before.into(),
+                not_after: certificate.not_after.into(),
+                days_until_expiry: certificate.not_after.duration_since(now).as_hours() / 24,
+            }
+        }),
+    }
+}

@@ -1,0 +1,126 @@
+//! What `POST /api/v1/public/register` takes.
+
+use ecf::{Environment, Rnc};
+use ecf_api::{Fields, FromFields};
+use sha2::{Digest as _, Sha256};
+use utoipa::ToSchema;
+
+/// A company that wants in.
+#[derive(ToSchema)]
+pub(crate) struct RegisterRequest {
+    /// A retry within the hour with the same key and body gets a new API key in place of the one that nobody saw.
+    #[schema(min_length = 1, max_length = 100)]
+    pub(crate) idempotency_key: Option<String>,
+    /// 9 digits (RNC) or 11 (cedula).
+    #[schema(value_type = String, pattern = "^([0-9]{9}|[0-9]{11})$")]
+    pub(crate) rnc: Rnc,
+    pub(crate) name: String,
+    pub(crate) email: String,
+    pub(crate) trade_name: Option<String>,
+    pub(crate) address: Option<String>,
+    pub(crate) phone: Option<String>,
+    #[schema(value_type = Option<String>, example = "TesteCF")]
+    pub(crate) default_environment: Option<Environment>,
+    /// The certificate as Base64 PKCS#12.
+    #[schema(rename = "p12_base64", value_type = Option<String>)]
+    pub(crate) p12: Option<Vec<u8>>,
+    /// The P12's password; required with it.
+    pub(crate) pin: Option<String>,
+    pub(crate) invitation_code: Option<String>,
+}
+
+impl RegisterRequest {
+    /// Hash of everything that a repeated request must repeat. Parts are prefixed by their length, so none runs into the next.
+    pub(crate) fn body_hash(&self) -> [u8; 32] {
+        let mut hash = Sha256::new();
+        let environment = self.default_environment.map(Environment::as_str);
+        let texts = [
+            Some(self.rnc.as_str()),
+            Some(&self.name),
+            Some(&self.email),
+            self.trade_name.as_deref(),
+            self.address.as_deref(),
+            self.phone.as_deref(),
+            environment,
+            self.pin.as_deref(),
+        ];
+        for part in texts
+            .map(|text| text.map(str::as_bytes))
+            .into_iter()
+            .chain([self.p12.as_deref()])
+        {
+            let length = part.map_or(u64::MAX, |part| part.len() as u64);
+            hash.update(length.to_be_bytes());
+            hash.update(part.unwrap_or_default());
+        }
+        hash.finalize().into()
+    }
+}
+
+impl FromFields for RegisterRequest {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let idempotency_key = fields.text("idempotency_key").length(1..=100).optional();
+        let rnc = fields.parsed("rnc").required();
+        let name = fields.text("name").length(1..=150).required();
+        let email = fields
+            .text("email")
+            .length(3..=80)
+            .pattern(r"^[^@\s]+@[^@\s]+\.[^@\s]+$", is_email)
+            .required();
+        let trade_name = fields.text("trade_name").length(1..=150).optional();
+        let address = fields.text("address").length(1..=100).optional();
+        let phone = fields.text("phone").length(1..=20).optional();
+        let default_environment = fields.environment("default_environment").optional();
+        let has_p12 = fields.is_given("p12_base64");
+        let p12 = fields.base64("p12_base64").secret().optional();
+        let pin = fields.text("pin").secret().length(0..=200).optional();
+        if has_p12 && !fields.is_given("pin") && pin.is_none() {
+            fields.reject(
+                "pin",
+                "missing",
+                "Field required with p12_base64; an empty PIN is given as \"\"",
+            );
+        }
+        let invitation_code = fields.text("invitation_code").secret().optional();
+        Some(Self {
+            idempotency_key,
+            rnc: rnc?,
+            name: name?,
+            email: email?,
+            trade_name,
+            address,
+            phone,
+            default_environment,
+            p12,
+            pin,
+            invitation_code,
+        })
+    }
+}
+
+fn is_email(text: &str) -> bool {
+    let Some((name, host)) = text.split_once('@') else {
+        return false;
+    };
+    let blank = text.chars().any(char::is_whitespace);
+    !name.is_empty()
+        && !blank
+        && !host.contains('@')
+        && host.split('.').count() > 1
+        && host.split('.').all(|part| !part.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_email;
+
+    #[test]
+    fn an_address_needs_a_name_and_a_host_with_a_dot() {
+        for good in ["a@b.do", "facturas.electronicas@empresa.com.do", "ñ@ñandú.do"] {
+            assert!(is_email(good), "{good}");
+        }
+        for bad in ["", "a", "a@", "@b.do", "a@b", "a@b.", "a@@b.do", "a b@c.do"] {
+            assert!(!is_email(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! `GET /api/v1/health`: 200 both when all is well and when the service is degraded; the body tells which.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use axum::Json;
+use axum::extract::State;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::App;
+
+/// A store that takes longer than this is not well, whatever it answers in the end.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How the service is.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct HealthView {
+    /// `ok` or `degraded`.
+    status: &'static str,
+    /// Each part that was looked at, `ok` or `failed`.
+    checks: BTreeMap<&'static str, &'static str>,
+    version: &'static str,
+}
+
+/// Asks the parts without which no receipt can be taken. No key is needed.
+#[utoipa::path(
+    get,
+    path = "/api/v1/health",
+    tag = "Servicio",
+    summary = "Salud del servicio",
+    responses((status = 200, description = "Up; `status` tells `ok` from `degraded`", body = HealthView)),
+    security(()),
+)]
+pub(crate) async fn health(State(app): State<App>) -> Json<HealthView> {
+    let table = match tokio::time::timeout(PATIENCE, app.table.ping()).await {
+        Ok(Ok(())) => "ok",
+        Ok(Err(error)) => {
+            tracing::error!(error = %error, "the table does not answer");
+            "failed"
+        }
+        Err(_) => {
+            tracing::error!("the table does not answer in time");
+            "failed"
+        }
+    };
+    let status = if table == "ok" { "ok" } else { "degraded" };
+    Json(HealthView {
+        status,
+        checks: BTreeMap::from([("table", table)]),
+        version: env!("CARGO_PKG_VERSION"),
+    })
+}

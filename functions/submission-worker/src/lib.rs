@@ -1,0 +1,125 @@
+//! Brings a signed receipt to its verdict: send it to the tax authority, then ask by its track id until it is judged.
+//!
+//! What the code guarantees, whatever dies in between:
+//!
+//! - A receipt is sent by one worker at a time: [`send`] claims it first, with a lease. Whoever finds a lease that ran out
+//!   without a verdict does not know whether the authority has the document, so [`look_up`] asks for the number, and the
+//!   receipt is sent again only after two negative answers a minute apart.
+//! - The verdict is one write, with the outbox entry that makes the webhook certain ([`verdict`]).
+//! - Every job is safe to run twice, and a lost one is found by housekeeping through the due index.
+
+mod look_up;
+mod poll;
+mod schedule;
+mod send;
+mod verdict;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ecf_runtime::env::Env;
+use ecf_runtime::{Clock, Message, Outcome};
+use ecf_store::{Artifacts, Clients, Identities, Queues, Receipt, StoreError, SubmissionJob, Table, Vault};
+use ecf_taxauth::{Endpoints, TaxAuth, TimeOuts, Tokens};
+
+/// What this function may touch; compare with its policies in `template.yaml`.
+#[derive(Clone)]
+pub struct App {
+    table: Table,
+    artifacts: Artifacts,
+    identities: Identities,
+    queues: Queues,
+    tokens: Arc<Tokens>,
+    clock: Clock,
+}
+
+impl App {
+    /// Builds what the worker needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`,
+    /// `SUBMISSION_QUEUE_*_URL`, `WEBHOOK_QUEUE_URL`, `TAXAUTH_ECF_URL`, `TAXAUTH_FC_URL` and `TAXAUTH_STATUS_URL`.
+    ///
+    /// # Errors
+    /// Names the first variable that is missing or wrong.
+    pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, ecf_runtime::Error> {
+        let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
+        let vault = Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?);
+        let endpoints = Endpoints::from_bases(
+            &env.required("TAXAUTH_ECF_URL")?,
+            &env.required("TAXAUTH_FC_URL")?,
+            &env.required("TAXAUTH_STATUS_URL")?,
+        )?;
+        let taxauth = TaxAuth::new(endpoints, TimeOuts::default())?;
+        let now = clock.clone();
+        Ok(Self {
+            tokens: Arc::new(Tokens::new(
+                taxauth,
+                table.clone(),
+                vault.clone(),
+                Arc::new(move || now.now()),
+            )),
+            artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
+            identities: Identities::new(vault),
+            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            table,
+            clock,
+        })
+    }
+
+    /// Queues a job's next attempt.
+    ///
+    /// # Errors
+    /// When the queue does not take it; the message that carried the job then stays.
+    pub async fn resend(&self, job: SubmissionJob, after: Duration) -> Result<(), StoreError> {
+        self.queues.send_submission(&job, after).await
+    }
+}
+
+/// Runs one job.
+pub async fn handle(app: &App, job: SubmissionJob, _message: Message) -> Outcome<SubmissionJob> {
+    let result = match &job {
+        SubmissionJob::Send { .. } => send::send(app, &job).await,
+        SubmissionJob::Poll { .. } => poll::poll(app, &job).await,
+    };
+    result.unwrap_or_else(|error| {
+        // The record stays on the due index, so nothing hangs on this retry.
+        tracing::warn!(receipt.id = %job.receipt(), error = %ecf_runtime::telemetry::chain(&error), "the store failed; trying again");
+        Outcome::Again { after: schedule::after_failure(job.attempt()), job: next(&job) }
+    })
+}
+
+/// The same job's next attempt.
+fn next(job: &SubmissionJob) -> SubmissionJob {
+    match job.clone() {
+        SubmissionJob::Send {
+            company,
+            environment,
+            receipt,
+            attempt,
+        } => SubmissionJob::Send {
+            company,
+            environment,
+            receipt,
+            attempt: attempt.saturating_add(1),
+        },
+        SubmissionJob::Poll {
+            company,
+            environment,
+            receipt,
+            attempt,
+        } => SubmissionJob::Poll {
+            company,
+            environment,
+            receipt,
+            attempt: attempt.saturating_add(1),
+        },
+    }
+}
+
+/// The first question after a receipt was handed over.
+fn first_poll(receipt: &Receipt) -> SubmissionJob {
+    SubmissionJob::Poll {
+        company: receipt.scope.company,
+        environment: receipt.scope.environment,
+        receipt: receipt.public_id,
+        attempt: 0,
+    }
+}

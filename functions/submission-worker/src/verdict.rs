@@ -1,0 +1,86 @@
+//! Writing a verdict down: the state, the authority's answer and the outbox in one write, then the webhook.
+
+use ecf::ReceiptState;
+use ecf_runtime::Outcome;
+use ecf_store::{OutboxEntry, Receipt, Recorded, StoreError, SubmissionJob, WebhookJob};
+use ecf_taxauth::{Judged, Verdict};
+
+use crate::{App, look_up, next, schedule};
+
+/// Records a final verdict and queues its event. A verdict that is none comes back later.
+pub(crate) async fn record(
+    app: &App,
+    job: &SubmissionJob,
+    receipt: &Receipt,
+    judged: &Judged,
+    track_id: Option<&str>,
+) -> Result<Outcome<SubmissionJob>, StoreError> {
+    if matches!(judged.verdict, Verdict::Rejected { .. }) && judged.answer.says_already_used() {
+        return look_up::of_used_number(app, job, receipt, &judged.answer).await;
+    }
+    let Some((state, secuencia_utilizada)) = final_state(judged.verdict) else {
+        return Ok(Outcome::Again {
+            job: next(job),
+            after: schedule::poll(job.attempt()),
+        });
+    };
+    write(app, receipt, state, secuencia_utilizada, judged, track_id).await?;
+    Ok(Outcome::Done)
+}
+
+/// The state that a verdict makes final, and whether a rejection burned the number.
+pub(crate) fn final_state(verdict: Verdict) -> Option<(ReceiptState, Option<bool>)> {
+    match verdict {
+        Verdict::Accepted => Some((ReceiptState::Accepted, None)),
+        Verdict::ConditionallyAccepted => Some((ReceiptState::ConditionallyAccepted, None)),
+        Verdict::Rejected { secuencia_utilizada } => Some((ReceiptState::Rejected, secuencia_utilizada)),
+        Verdict::InProcess | Verdict::NotFound | Verdict::Unclear => None,
+    }
+}
+
+/// Writes one final state. Whoever wrote it first queues the event and counts; anybody else finds it done.
+pub(crate) async fn write(
+    app: &App,
+    receipt: &Receipt,
+    state: ReceiptState,
+    secuencia_utilizada: Option<bool>,
+    judged: &Judged,
+    track_id: Option<&str>,
+) -> Result<(), StoreError> {
+    let with_words = state != ReceiptState::Accepted;
+    let verdict = ecf_store::Verdict {
+        state,
+        track_id: track_id.map(str::to_owned),
+        error_code: judged.answer.error_code().filter(|_| with_words).map(str::to_owned),
+        error_message: judged.answer.words().filter(|_| with_words),
+        secuencia_utilizada,
+        taxauth_response: Some(judged.answer.to_json()),
+        outbox: vec![OutboxEntry::Webhook],
+    };
+    let now = app.clock.now();
+    let recorded = app
+        .table
+        .record_verdict(&receipt.scope, &receipt.public_id, verdict, now)
+        .await?;
+    let Recorded::Now(receipt) = recorded else {
+        return Ok(());
+    };
+    tracing::info!(receipt.id = %receipt.public_id, encf = receipt.encf().map(tracing::field::display), state = %state, "verdict");
+    // Both are made good by housekeeping and the consistency check when they fail here.
+    let event = WebhookJob::Event {
+        company: receipt.scope.company,
+        environment: receipt.scope.environment,
+        receipt: receipt.public_id,
+    };
+    if let Err(error) = app.queues.send_webhook(&event, std::time::Duration::ZERO).await {
+        tracing::warn!(receipt.id = %receipt.public_id, error = %error, "event not queued; housekeeping will");
+    }
+    if let Err(error) = app
+        .table
+        .count_verdict(&receipt.scope, receipt.day(), receipt.ecf_type, state)
+        .await
+    {
+        tracing::warn!(receipt.id = %receipt.public_id, error = %error, "verdict not counted");
+    }
+    Ok(())
+}

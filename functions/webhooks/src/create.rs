@@ -1,0 +1,132 @@
+//! `POST /api/v1/client/webhooks`.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use ecf_api::{ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError};
+use ecf_store::{NewWebhook, WEBHOOK_LIMIT, WebhookCreated, WebhookId, webhook_context};
+use ecf_webhooks::{Subscription, SubscriptionError, WebhookSecret};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::App;
+use crate::list::WebhookView;
+
+/// Where to deliver what, and optionally the secret to sign with.
+#[derive(ToSchema)]
+pub(crate) struct CreateWebhookRequest {
+    /// Where deliveries are posted: https, and no private address.
+    url: String,
+    /// Event names; `*` and `ecf.*` mean the three fiscal states.
+    events: Vec<String>,
+    /// Made by the service when it is left out.
+    #[schema(min_length = 16, max_length = 256)]
+    secret: Option<String>,
+}
+
+impl FromFields for CreateWebhookRequest {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let url = fields.text("url").required();
+        let events = fields.texts("events").required();
+        let secret = fields.text("secret").secret().length(16..=256).optional();
+        Some(Self {
+            url: url?,
+            events: events?,
+            secret,
+        })
+    }
+}
+
+/// A new subscription with its secret, which is shown here and never again.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WebhookCreatedView {
+    #[serde(flatten)]
+    webhook: WebhookView,
+    secret: String,
+    only_shown_once: bool,
+}
+
+/// Subscribes an address to events.
+#[utoipa::path(
+    post,
+    path = "/api/v1/client/webhooks",
+    tag = "Webhooks",
+    summary = "Crear un webhook",
+    request_body = CreateWebhookRequest,
+    responses(
+        (status = 201, description = "Subscribed; the secret is shown once", body = WebhookCreatedView),
+        (status = 409, description = "There are as many webhooks as there can be", body = CodedError),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 422, description = "Every bad field, a missing key included", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn create(
+    State(app): State<App>,
+    caller: Caller,
+    ValidJson(request): ValidJson<CreateWebhookRequest>,
+) -> Result<(StatusCode, Json<WebhookCreatedView>), ApiError> {
+    let (events, secret) = checked(&app, &request)?;
+    let id = WebhookId::from_random(ecf_runtime::random());
+    let sealed_secret = app
+        .vault
+        .seal(&webhook_context(&caller.scope, &id), secret.expose().as_bytes())
+        .await?;
+    let new = NewWebhook {
+        id,
+        url: request.url,
+        events,
+        is_active: true,
+        sealed_secret,
+        created_at: app.clock.now(),
+    };
+    match app.table.create_webhook(&caller.scope, new).await? {
+        WebhookCreated::New(webhook) => {
+            let view = WebhookCreatedView {
+                webhook: webhook.into(),
+                secret: secret.expose().to_owned(),
+                only_shown_once: true,
+            };
+            Ok((StatusCode::CREATED, Json(view)))
+        }
+        WebhookCreated::LimitReached => {
+            let message =
+                format!("this environment has {WEBHOOK_LIMIT} webhooks, the most there can be; remove one first");
+            Err(ApiError::conflict("webhook_limit", message))
+        }
+        WebhookCreated::IdTaken => Err(ApiError::internal("a random webhook id was taken")),
+    }
+}
+
+/// Every bad field at once: the address, each unknown event, the secret.
+fn checked(app: &App, request: &CreateWebhookRequest) -> Result<(Vec<String>, WebhookSecret), ApiError> {
+    let mut errors = Vec::new();
+    if let Err(error) = app.client.guard().check_url(&request.url) {
+        let input = ecf::Node::Text(request.url.as_str().into());
+        errors.push(FieldError::new(["body", "url"], "url_error", error.to_string()).with_input(&input));
+    }
+    let events = Subscription::parse(&request.events).map_err(|faults| {
+        errors.extend(faults.iter().map(event_error));
+    });
+    let secret = match &request.secret {
+        Some(given) => WebhookSecret::parse(given).map_err(|error| {
+            errors.push(FieldError::new(["body", "secret"], "value_error", error.to_string()));
+        }),
+        None => Ok(WebhookSecret::generate(&ecf_runtime::random())),
+    };
+    match (events, secret) {
+        (Ok(events), Ok(secret)) if errors.is_empty() => Ok((events.into_names(), secret)),
+        _ => Err(ApiError::validation(errors)),
+    }
+}
+
+fn event_error(fault: &SubscriptionError) -> FieldError {
+    let loc = ["body".to_owned(), "events".to_owned()];
+    match fault {
+        SubscriptionError::Empty => FieldError::new(loc, "too_short", fault.to_string()),
+        SubscriptionError::Unknown { index, given } => {
+            let loc = loc.into_iter().chain([index.to_string()]);
+            FieldError::new(loc, "enum", fault.to_string()).with_input(&ecf::Node::Text(given.as_str().into()))
+        }
+    }
+}

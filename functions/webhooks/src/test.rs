@@ -1,0 +1,80 @@
+//! `POST /api/v1/client/webhooks/{id}/test`.
+
+use axum::Json;
+use axum::extract::State;
+use ecf_api::{ApiError, Caller, CodedError, PathId, ValidationError};
+use ecf_store::{Delivery, DeliveryId, WebhookId, webhook_context};
+use ecf_webhooks::{EventName, WebhookSecret, deliver, test_event_body};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::App;
+
+/// How the receiver took the dry run.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TestView {
+    event: &'static str,
+    delivery_id: u64,
+    succeeded: bool,
+    status_code: Option<u16>,
+    response_excerpt: Option<String>,
+    /// Why there was no answer.
+    error: Option<String>,
+}
+
+/// Delivers `webhook.test` once, now, and tells what came of it; 200 whatever the receiver did.
+#[utoipa::path(
+    post,
+    path = "/api/v1/client/webhooks/{public_id}/test",
+    tag = "Webhooks",
+    summary = "Probar un webhook",
+    params(("public_id" = String, Path, description = "The webhook's id")),
+    responses(
+        (status = 200, description = "What the receiver did with `webhook.test`", body = TestView),
+        (status = 404, description = "Unknown, or of another company or environment", body = CodedError),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 422, description = "Every bad field, a missing key included", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn test(
+    State(app): State<App>,
+    caller: Caller,
+    PathId(id): PathId<WebhookId>,
+) -> Result<Json<TestView>, ApiError> {
+    let webhook = app
+        .table
+        .webhook(&caller.scope, &id)
+        .await?
+        .ok_or_else(ApiError::not_found)?;
+    let opened = app
+        .vault
+        .open(&webhook_context(&caller.scope, &id), &webhook.sealed_secret)
+        .await?;
+    let secret = std::str::from_utf8(&opened).map_err(ApiError::internal)?;
+    let secret = WebhookSecret::parse(secret).map_err(ApiError::internal)?;
+    let now = app.clock.now();
+    let body = test_event_body(&id, caller.rnc.as_str(), now);
+    let attempt = deliver(&app.client, &webhook.url, &secret, EventName::Test, body).await;
+    let event = EventName::Test.as_str();
+    let delivery = Delivery {
+        id: DeliveryId::new(now.as_millisecond(), &id, event, 1),
+        event: event.to_owned(),
+        attempt: 1,
+        status_code: attempt.status_code,
+        response_excerpt: attempt.excerpt.clone(),
+        succeeded: attempt.succeeded,
+        sent_at: now,
+        receipt: None,
+        body: None,
+    };
+    app.table.record_delivery(&caller.scope, &id, &delivery).await?;
+    Ok(Json(TestView {
+        event,
+        delivery_id: delivery.id.as_u64(),
+        succeeded: attempt.succeeded,
+        status_code: attempt.status_code,
+        response_excerpt: attempt.excerpt,
+        error: attempt.error.map(|error| error.to_string()),
+    }))
+}
