@@ -1,0 +1,22 @@
+//! The whole service in one process, as the template describes it.
+//!
+//! [`Local::start`] reads `template.yaml` and its nested stacks, provisions what they declare on the embedded AWS services,
+//! mounts every function with the environment that the template gives it, and plays the parts of AWS around them: the API
+//! gateway ([`front`]), the event source mappings ([`pollers`]) and the scheduler ([`timers`]). The tax authority is the
+//! simulator, on the same port.
+
+mod demo;
+mod front;
+mod mounted;
+pub mod openapi;
+mod options;
+mod pollers;
+mod ready;
+mod routes;
+mod start;
+mod timers;
+
+pub use demo::Demo;
+pub use options::{Command, RunOptions, USAGE};
+pub use ready::variables;
+pub use start::{Local, StartError};

@@ -1,0 +1,65 @@
+//! `cargo run`: the whole service on this machine, with a simulated tax authority.
+
+use std::io::{IsTerminal as _, Write as _};
+use std::process::ExitCode;
+
+use ecf_local::{Command, Local, RunOptions, USAGE, openapi, variables};
+use ecf_runtime::{Clock, telemetry};
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    match run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "ecf-local: {}", telemetry::chain(&*error));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run() -> Result<(), ecf_runtime::Error> {
+    let command =
+        Command::parse(std::env::args_os().skip(1)).map_err(|error| format!("{error}; --help shows the usage"))?;
+    match command {
+        Command::Run { options, json } => serve(&options, json).await,
+        Command::Env { function, options } => print(&variables(&function, &options.data)?),
+        Command::Openapi { check: true } => Ok(openapi::check()?),
+        Command::Openapi { check: false } => Ok(openapi::write()?),
+        Command::Help => print(USAGE),
+    }
+}
+
+async fn serve(options: &RunOptions, json: bool) -> Result<(), ecf_runtime::Error> {
+    telemetry::init();
+    let local = Local::start(options).await?;
+    print(&if json {
+        local.ready_json()
+    } else {
+        local.ready_text(&Clock::system())
+    })?;
+    stop_signal().await?;
+    if std::io::stderr().is_terminal() {
+        let _ = writeln!(
+            std::io::stderr(),
+            "\nstopping; state is kept in {}",
+            options.data.display()
+        );
+    }
+    local.shutdown().await;
+    Ok(())
+}
+
+/// Waits for Ctrl-C or the signal that ends a service.
+async fn stop_signal() -> Result<(), std::io::Error> {
+    let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+    tokio::select! {
+        interrupted = tokio::signal::ctrl_c() => interrupted,
+        _ = terminate.recv() => Ok(()),
+    }
+}
+
+fn print(text: &str) -> Result<(), ecf_runtime::Error> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{}", text.trim_end())?;
+    Ok(out.flush()?)
+}

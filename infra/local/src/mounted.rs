@@ -1,0 +1,69 @@
+//! The functions of the template, each mounted with the environment that the template gives it. A new function is one line.
+
+use std::sync::Arc;
+
+use axum::Router;
+use ecf_runtime::env::Env;
+use ecf_runtime::{Clock, Error, SqsBatchResponse, SqsEvent, process_batch};
+use ecf_store::Clients;
+use futures::future::BoxFuture;
+
+/// A worker: a batch in, the failed messages out.
+pub(crate) type QueueFunction = Arc<dyn Fn(SqsEvent) -> BoxFuture<'static, SqsBatchResponse> + Send + Sync>;
+/// A function that a timer starts.
+pub(crate) type TimedFunction = Arc<dyn Fn() -> BoxFuture<'static, Result<(), Error>> + Send + Sync>;
+
+/// A function and what starts it.
+pub(crate) enum Mounted {
+    Http(Router),
+    Queue(QueueFunction),
+    Timed(TimedFunction),
+}
+
+/// Builds the function with this name.
+///
+/// # Errors
+/// When a variable is missing, or no crate has the name.
+pub(crate) fn mount(name: &str, env: &Env, clients: &Clients, clock: Clock) -> Result<Mounted, Error> {
+    Ok(match name {
+        "issuing" => Mounted::Http(issuing::router(issuing::App::from_env(env, clients, clock)?)),
+        "signup" => Mounted::Http(signup::router(signup::App::from_env(env, clients, clock)?)),
+        "status" => Mounted::Http(status::router(status::App::from_env(env, clients)?)),
+        "webhooks" => Mounted::Http(webhooks::router(webhooks::App::from_env(env, clients, clock)?)),
+        "submission-worker" => {
+            let app = Arc::new(submission_worker::App::from_env(env, clients, clock)?);
+            Mounted::Queue(Arc::new(move |event| {
+                let app = app.clone();
+                Box::pin(async move {
+                    let resend = |job, after| app.resend(job, after);
+                    process_batch(
+                        event,
+                        |job, message| submission_worker::handle(&app, job, message),
+                        resend,
+                    )
+                    .await
+                })
+            }))
+        }
+        "webhook-worker" => {
+            let app = Arc::new(webhook_worker::App::from_env(env, clients, clock)?);
+            Mounted::Queue(Arc::new(move |event| {
+                let app = app.clone();
+                Box::pin(async move {
+                    let resend = |job, after| app.resend(job, after);
+                    process_batch(event, |job, message| webhook_worker::handle(&app, job, message), resend).await
+                })
+            }))
+        }
+        "housekeeping" => {
+            let app = Arc::new(housekeeping::App::from_env(env, clients, clock)?);
+            Mounted::Timed(Arc::new(move || {
+                let app = app.clone();
+                Box::pin(async move { housekeeping::run(&app).await.map_err(Error::from) })
+            }))
+        }
+        unknown => {
+            return Err(format!("the template has a function `{unknown}` that the local system does not mount").into());
+        }
+    })
+}

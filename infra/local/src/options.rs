@@ -1,0 +1,140 @@
+//! The command line.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// What is printed for `--help`.
+pub const USAGE: &str = "\
+The e-CF service with a simulated tax authority, in one process.
+
+usage: ecf-local [--port PORT] [--data DIR] [--reset] [--json] [--simulator URL]
+       ecf-local env FUNCTION [--port PORT] [--data DIR]
+       ecf-local openapi [--check]
+
+  --port PORT       where to listen on 127.0.0.1 (default 8080; 0 takes any free port)
+  --data DIR        where state is kept between runs (default .local)
+  --reset           forget that state first
+  --json            print one line of JSON when ready, for scripts
+  --simulator URL   use this tax authority instead of the built-in simulator
+  env FUNCTION      print a function's environment variables, for `cargo lambda`
+  openapi           write infra/openapi/public-v1.json from the code; --check only compares
+";
+
+/// What to do.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Command {
+    Run { options: RunOptions, json: bool },
+    Env { function: String, options: RunOptions },
+    Openapi { check: bool },
+    Help,
+}
+
+/// How to run the system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RunOptions {
+    /// Port on 127.0.0.1; 0 takes any free one.
+    pub port: u16,
+    /// Folder that keeps the state.
+    pub data: PathBuf,
+    /// Forget the state first.
+    pub reset: bool,
+    /// Another tax authority than the built-in simulator.
+    pub simulator: Option<String>,
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self {
+            port: 8080,
+            data: PathBuf::from(".local"),
+            reset: false,
+            simulator: None,
+        }
+    }
+}
+
+impl Command {
+    /// Reads the arguments after the program's name.
+    ///
+    /// # Errors
+    /// Names the argument that is not understood.
+    pub fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Self, lexopt::Error> {
+        use lexopt::prelude::*;
+        let mut options = RunOptions::default();
+        let (mut json, mut check) = (false, false);
+        let mut words = Vec::new();
+        let mut parser = lexopt::Parser::from_args(arguments);
+        while let Some(argument) = parser.next()? {
+            match argument {
+                Long("port") => options.port = parser.value()?.parse()?,
+                Long("data") => options.data = parser.value()?.into(),
+                Long("reset") => options.reset = true,
+                Long("json") => json = true,
+                Long("simulator") => options.simulator = Some(parser.value()?.string()?),
+                Long("check") => check = true,
+                Long("help") | Short('h') => return Ok(Self::Help),
+                Value(word) => words.push(word.string()?),
+                other => return Err(other.unexpected()),
+            }
+        }
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        match words.as_slice() {
+            [] => Ok(Self::Run { options, json }),
+            ["env", function] => Ok(Self::Env {
+                function: (*function).to_owned(),
+                options,
+            }),
+            ["openapi"] => Ok(Self::Openapi { check }),
+            [unknown, ..] => Err(lexopt::Error::from(format!(
+                "'{unknown}' is not a command of this program"
+            ))),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(arguments: &[&str]) -> Result<Command, lexopt::Error> {
+        Command::parse(arguments.iter().map(OsString::from))
+    }
+
+    #[test]
+    fn without_arguments_the_system_runs_on_its_default_port() {
+        assert_eq!(
+            parse(&[]).unwrap(),
+            Command::Run {
+                options: RunOptions::default(),
+                json: false
+            }
+        );
+    }
+
+    #[test]
+    fn every_option_is_read() {
+        let parsed = parse(&[
+            "--port",
+            "0",
+            "--data",
+            "x",
+            "--reset",
+            "--json",
+            "--simulator",
+            "http://127.0.0.1:1",
+        ]);
+        let options = RunOptions {
+            port: 0,
+            data: "x".into(),
+            reset: true,
+            simulator: Some("http://127.0.0.1:1".to_owned()),
+        };
+        assert_eq!(parsed.unwrap(), Command::Run { options, json: true });
+    }
+
+    #[test]
+    fn an_unknown_argument_is_named() {
+        assert!(parse(&["--prot"]).unwrap_err().to_string().contains("--prot"));
+        assert!(parse(&["serve"]).unwrap_err().to_string().contains("serve"));
+    }
+}

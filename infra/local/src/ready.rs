@@ -1,0 +1,69 @@
+//! What is printed when the system answers, for a person and for a script.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use ecf::Fecha;
+use ecf_runtime::Clock;
+use ecf_store::ReceiptId;
+use serde_json::json;
+
+use crate::start::{Local, environment_file};
+
+impl Local {
+    /// One line of JSON: `base_url`, `api_key`, `company_rnc`, `simulator_url`, `test_p12`, `test_p12_pin`.
+    pub fn ready_json(&self) -> String {
+        let demo = self.demo();
+        json!({
+            "base_url": self.base_url(),
+            "api_key": demo.api_key,
+            "company_rnc": demo.company_rnc,
+            "simulator_url": demo.simulator_url,
+            "test_p12": demo.test_p12,
+            "test_p12_pin": demo.test_p12_pin,
+        })
+        .to_string()
+    }
+
+    /// The address, the key, and two lines to paste.
+    pub fn ready_text(&self, clock: &Clock) -> String {
+        let (base, demo) = (self.base_url(), self.demo());
+        let key = format!("demo-{}", clock.now().as_second());
+        let id = ReceiptId::of_receipt(&demo.scope(), &key);
+        format!(
+            "\n\
+             e-CF service    {base}/api/v1\n\
+             tax authority   {simulator} (simulated)\n\
+             demo company    {name}, RNC {rnc}, environment TesteCF\n\
+             API key         {api_key}\n\
+             \n\
+             Issue a receipt (type 31):\n\n{issue}\n\n\
+             Read its verdict a few seconds later:\n\n{read}\n\n\
+             Ctrl-C stops; the state is kept.\n",
+            simulator = demo.simulator_url,
+            name = demo.company_name,
+            rnc = demo.company_rnc,
+            api_key = demo.api_key,
+            issue = demo.issue_line(base, &Fecha::at(clock.now()), &key),
+            read = demo.read_line(base, &id.to_string()),
+        )
+    }
+}
+
+/// A function's variables as `NAME=value` lines, for `cargo lambda --env-file`. The system must be running.
+///
+/// # Errors
+/// When the state folder has none yet, or the template has no such function.
+pub fn variables(function: &str, folder: &Path) -> Result<String, ecf_runtime::Error> {
+    let file = environment_file(folder);
+    let kept = std::fs::read(&file).map_err(|error| format!("{}: {error}; start the system first", file.display()))?;
+    let functions: BTreeMap<String, BTreeMap<String, String>> = serde_json::from_slice(&kept)?;
+    let variables = functions.get(function).ok_or_else(|| {
+        let known: Vec<_> = functions.keys().map(String::as_str).collect();
+        format!("`{function}` is not one of {}", known.join(", "))
+    })?;
+    Ok(variables
+        .iter()
+        .map(|(name, value)| format!("{name}={value}\n"))
+        .collect())
+}

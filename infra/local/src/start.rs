@@ -1,0 +1,249 @@
+//! Starting and stopping everything.
+
+use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+
+use axum::Router;
+use ecf_embedded::Embedded;
+use ecf_runtime::Clock;
+use ecf_runtime::env::Env;
+use ecf_simulator::Simulator;
+use ecf_stack::{Provisioned, Stack};
+use ecf_store::Clients;
+use serde_json::json;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::demo::Demo;
+use crate::front::{self, Gateway};
+use crate::mounted::{Mounted, mount};
+use crate::options::RunOptions;
+use crate::pollers::{self, Mapping, POLLERS};
+use crate::timers;
+
+/// Where the simulated tax authority is mounted on the one port.
+const SIMULATOR_PATH: &str = "/_simulator";
+/// The stack's name; resources are called after it.
+const STACK_NAME: &str = "ecf-local";
+
+/// Why the system could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error("cannot listen on 127.0.0.1:{port}; choose another port with --port")]
+    Listen { port: u16, source: std::io::Error },
+    #[error("the state in {} cannot be read or written; --reset forgets it", folder.display())]
+    State { folder: PathBuf, source: std::io::Error },
+    #[error("the embedded AWS services did not start; another instance may be using the same --data folder")]
+    Embedded(#[from] ecf_embedded::StartError),
+    #[error("the tax authority's simulator did not start")]
+    Simulator(#[from] ecf_simulator::StartError),
+    #[error("the template cannot be carried out")]
+    Stack(#[from] ecf_stack::StackError),
+    #[error("the template's resources cannot be made")]
+    Provision(#[from] ecf_stack::ProvisionError),
+    #[error("function {function} did not start")]
+    Function {
+        function: String,
+        source: ecf_runtime::Error,
+    },
+    #[error("the demo company cannot be made")]
+    Demo(#[source] ecf_runtime::Error),
+}
+
+/// A running system.
+pub struct Local {
+    base_url: String,
+    demo: Demo,
+    clients: Clients,
+    provisioned: Provisioned,
+    embedded: Embedded,
+    stop: CancellationToken,
+    tasks: JoinSet<()>,
+}
+
+impl Local {
+    /// Starts everything and returns when it answers.
+    ///
+    /// # Errors
+    /// Says which part did not start and why.
+    pub async fn start(options: &RunOptions) -> Result<Self, StartError> {
+        let folder = &options.data;
+        let state = |source| StartError::State {
+            folder: folder.clone(),
+            source,
+        };
+        if options.reset && folder.exists() {
+            std::fs::remove_dir_all(folder).map_err(state)?;
+        }
+        std::fs::create_dir_all(folder).map_err(state)?;
+        let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, options.port)))
+            .await
+            .map_err(|source| StartError::Listen {
+                port: options.port,
+                source,
+            })?;
+        let address = listener.local_addr().map_err(|source| StartError::Listen {
+            port: options.port,
+            source,
+        })?;
+        let base_url = format!("http://{address}");
+        let simulator_url = options
+            .simulator
+            .clone()
+            .unwrap_or_else(|| format!("{base_url}{SIMULATOR_PATH}"));
+
+        let embedded = Embedded::start(ecf_embedded::Options {
+            data_dir: Some(folder.join("aws")),
+            port: 0,
+        })
+        .await?;
+        let config = ecf_store::local_config(embedded.endpoint_url());
+        let stack = Stack::embedded(parameters(&simulator_url))?;
+        let provisioned = stack.provision(&config, STACK_NAME).await?;
+        let clients = Clients::new(&config);
+        let clock = Clock::system();
+        write_environment(folder, embedded.endpoint_url(), &stack, &provisioned).map_err(state)?;
+
+        let stop = CancellationToken::new();
+        let mut tasks = JoinSet::new();
+        let mut http = Vec::new();
+        for function in &stack.functions {
+            let variables = provisioned.environment_of(&function.name).cloned().unwrap_or_default();
+            let mounted = mount(&function.name, &Env::of(variables), &clients, clock.clone()).map_err(|source| {
+                StartError::Function {
+                    function: function.name.clone(),
+                    source,
+                }
+            })?;
+            match mounted {
+                Mounted::Http(router) => http.push((function, router)),
+                Mounted::Queue(worker) => {
+                    for source in &function.queues {
+                        let url = provisioned.queue_url(&source.queue).unwrap_or_default().to_owned();
+                        let mapping = Mapping::new(url, source, worker.clone());
+                        for _ in 0..POLLERS {
+                            tasks.spawn(pollers::poll(clients.sqs.clone(), mapping.clone(), stop.clone()));
+                        }
+                    }
+                }
+                Mounted::Timed(timed) => {
+                    for schedule in &function.schedules {
+                        tasks.spawn(timers::run(
+                            function.name.clone(),
+                            schedule.rate,
+                            timed.clone(),
+                            stop.clone(),
+                        ));
+                    }
+                }
+            }
+        }
+        let simulator = simulator(folder)?;
+        let gateway = Router::new()
+            .fallback(front::serve)
+            .with_state(Gateway::new(&stack.api, http));
+        let app = Router::new().nest(SIMULATOR_PATH, simulator).fallback_service(gateway);
+        let stopped = stop.clone();
+        tasks.spawn(async move {
+            let serving = axum::serve(listener, app).with_graceful_shutdown(stopped.cancelled_owned());
+            if let Err(error) = serving.await {
+                tracing::error!(error = %error, "the gateway stopped");
+            }
+        });
+        let demo = Demo::seed(folder, &clients, &provisioned, &clock)
+            .await
+            .map_err(StartError::Demo)?;
+        Ok(Self {
+            base_url,
+            demo: demo.with_simulator(simulator_url),
+            clients,
+            provisioned,
+            embedded,
+            stop,
+            tasks,
+        })
+    }
+
+    /// Where the API answers; paths begin with `/api/v1`.
+    pub fn base_url(&self) -> &str {
+        &self.base_url
+    }
+
+    /// The demo company and what else a script wants to know.
+    pub fn demo(&self) -> &Demo {
+        &self.demo
+    }
+
+    /// The clients of the embedded services, for tests that look behind the scenes.
+    pub fn clients(&self) -> &Clients {
+        &self.clients
+    }
+
+    /// What the template's resources are called here.
+    pub fn provisioned(&self) -> &Provisioned {
+        &self.provisioned
+    }
+
+    /// Stops: no new requests and batches, those under way are finished, then the services close their files.
+    pub async fn shutdown(mut self) {
+        self.stop.cancel();
+        while self.tasks.join_next().await.is_some() {}
+        self.embedded.shutdown().await;
+    }
+}
+
+/// What the local system sets otherwise than a deployment.
+fn parameters(simulator_url: &str) -> BTreeMap<String, String> {
+    let urls = [
+        "TaxauthEcfUrl",
+        "TaxauthFcUrl",
+        "TaxauthStatusUrl",
+        "StampEcfUrl",
+        "StampFcUrl",
+    ];
+    let urls = urls.map(|name| (name.to_owned(), simulator_url.to_owned()));
+    urls.into_iter()
+        .chain([("AllowLoopbackTargets".to_owned(), "true".to_owned())])
+        .collect()
+}
+
+fn simulator(folder: &Path) -> Result<Router, ecf_simulator::StartError> {
+    let options = ecf_simulator::Options {
+        data: Some(folder.join("simulator")),
+        ..ecf_simulator::Options::default()
+    };
+    Simulator::router(&options)
+}
+
+/// Keeps each function's variables in the state folder, for `ecf-local env`.
+fn write_environment(
+    folder: &Path,
+    endpoint: &str,
+    stack: &Stack,
+    provisioned: &Provisioned,
+) -> Result<(), std::io::Error> {
+    let functions: BTreeMap<_, _> = stack
+        .functions
+        .iter()
+        .map(|function| {
+            let mut variables = provisioned.environment_of(&function.name).cloned().unwrap_or_default();
+            for (name, value) in [
+                ("AWS_ENDPOINT_URL", endpoint),
+                ("AWS_REGION", "us-east-1"),
+                ("AWS_ACCESS_KEY_ID", "local"),
+                ("AWS_SECRET_ACCESS_KEY", "local"),
+            ] {
+                variables.insert(name.to_owned(), value.to_owned());
+            }
+            (function.name.clone(), variables)
+        })
+        .collect();
+    std::fs::write(environment_file(folder), json!(functions).to_string())
+}
+
+/// The file that [`write_environment`] writes.
+pub(crate) fn environment_file(folder: &Path) -> PathBuf {
+    folder.join("environment.json")
+}
