@@ -1,0 +1,145 @@
+"""The published client, unmodified, against the running local system.
+
+Every public method of the client is either called here or named in LATER, with the part that it waits for; introspection
+proves that none was forgotten.
+"""
+
+import inspect
+import json
+import sys
+import threading
+import time
+from datetime import datetime, timedelta, timezone
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+from ecfservice import ECFClient, ECFPayloadBuilder, verify_webhook_signature
+from ecfservice.exceptions import ECFAuthError, ECFNotFoundError, ECFValidationError
+
+READY = json.loads(sys.argv[1])
+BASE = READY["base_url"] + "/api/v1"
+
+LATER = {
+    "the whole client API": {
+        "ecf.list", "ecf.download_xml", "ecf.download_rfce", "ecf.mark_incapacity", "ecf.status_public",
+        "client.company", "client.update_company", "client.summary", "client.sequences", "client.list_certificates",
+        "client.upload_certificate", "client.documents", "client.get_document", "client.download_artifact",
+        "client.list_artifacts", "client.update_webhook", "client.rotate_webhook_secret", "client.delete_webhook",
+        "dgii.rnc", "dgii.directory", "dgii.status_services", "dgii.status_maintenance", "dgii.status",
+        "dgii.status_impact", "dgii.status_environment", "dgii.status_refresh",
+        "notices.changes", "notices.get",
+    },
+    "exchange with other issuers": {
+        "ecf.submit_acecf", "ecf.acecf_outbound", "ecf.acecf_inbound", "ecf.cancel_sequences",
+        "client.inbox", "client.ack_inbox", "client.download_inbox_xml", "client.download_inbox_arecf",
+    },
+    "paper and evidence": {"ecf.download_pdf", "client.audit_export"},
+}
+CALLED = {
+    "health", "close", "ecf.create", "ecf.get", "ecf.states",
+    "client.list_webhooks", "client.create_webhook", "client.test_webhook", "client.webhook_deliveries",
+}
+
+
+class Receiver(BaseHTTPRequestHandler):
+    """Keeps what was posted: raw body and headers."""
+
+    received = []
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        Receiver.received.append((dict(self.headers), body))
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def eventually(what, seconds=15):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        result = what()
+        if result:
+            return result
+        time.sleep(0.1)
+    raise AssertionError(f"did not happen within {seconds} s: {what}")
+
+
+def refused(error, call):
+    try:
+        call()
+    except error as refusal:
+        return refusal
+    raise AssertionError(f"expected {error.__name__}")
+
+
+def payload():
+    today = datetime.now(timezone(timedelta(hours=-4))).strftime("%d-%m-%Y")
+    return (
+        ECFPayloadBuilder(ecf_type="31")
+        .id_doc(TipoIngresos="01", TipoPago="1", IndicadorMontoGravado=0)
+        .emisor(RNC=READY["company_rnc"], RazonSocial="DEMO SRL", Direccion="Calle Uno 1", FechaEmision=today,
+                TablaTelefonoEmisor={"Telefono": [{"Telefono": "809-555-0100"}]})
+        .comprador(RNC="101672919", RazonSocial="CLIENTE ÑANDÚ & HIJOS SRL")
+        .totales(MontoGravadoTotal=10000.0, MontoGravadoI1=10000.0, ITBIS1=18, TotalITBIS=1800.0, TotalITBIS1=1800.0,
+                 MontoTotal=11800.0)
+        .add_item({"NumeroLinea": 1, "Descripcion": "Servicio", "IndicadorFacturacion": 1, "IndicadorBienoServicio": 2,
+                   "CantidadItem": 1, "PrecioUnitarioItem": 10000.0, "MontoItem": 10000.0})
+        .build()
+    )
+
+
+def methods(client):
+    names = {"health", "close"}
+    for resource in ("ecf", "client", "dgii", "notices"):
+        for name, _ in inspect.getmembers(getattr(client, resource), inspect.ismethod):
+            if not name.startswith("_"):
+                names.add(f"{resource}.{name}")
+    return names
+
+
+def main():
+    server = HTTPServer(("127.0.0.1", 0), Receiver)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    client = ECFClient(api_key=READY["api_key"], base_url=BASE)
+
+    known = CALLED.union(*LATER.values())
+    assert methods(client) == known, f"not covered: {methods(client) - known}; gone: {known - methods(client)}"
+
+    assert client.health().status in ("ok", "degraded")
+    states = client.ecf.states()
+    assert {"source_of_truth", "mutation_policy", "states", "event_derived_stages"} <= states.keys()
+
+    hook = client.client.create_webhook(url=f"http://127.0.0.1:{server.server_port}/webhooks/ecf", events=["ecf.*"])
+    assert hook.secret and hook.only_shown_once
+    assert any(known_hook.public_id == hook.public_id for known_hook in client.client.list_webhooks())
+    assert isinstance(client.client.test_webhook(hook.public_id), dict)
+    eventually(lambda: Receiver.received)
+
+    document = client.ecf.create(idempotency_key="published-1", ecf_type="31", payload=payload(), external_id="F-1")
+    assert document.encf and document.encf.startswith("E31"), document
+    again = client.ecf.create(idempotency_key="published-1", ecf_type="31", payload={"Encabezado": {}})
+    assert again.public_id == document.public_id and again.encf == document.encf
+
+    final = eventually(lambda: (read := client.ecf.get(document.public_id)).status.value == "accepted" and read)
+    assert final.dgii_track_id and final.dgii_security_code, final
+
+    def verdict():
+        return [call for call in Receiver.received if call[0].get("X-ECF-Event") == "accepted"]
+
+    headers, body = eventually(verdict)[0]
+    assert verify_webhook_signature(body, headers["X-ECF-Signature"], hook.secret)
+    event = json.loads(body)
+    assert event["public_id"] == document.public_id and event["status"] == "accepted", event
+    deliveries = eventually(lambda: (page := client.client.webhook_deliveries(hook.public_id)).total >= 2 and page)
+    assert {"webhook.test", "accepted"} <= {delivery.event for delivery in deliveries.items}
+
+    refused(ECFNotFoundError, lambda: client.ecf.get("0" * 32))
+    refused(ECFValidationError, lambda: client.ecf.create(idempotency_key="bad", ecf_type="31", payload={}))
+    refused(ECFAuthError, lambda: ECFClient(api_key="ecf_wrong", base_url=BASE).ecf.states())
+    refused(ECFValidationError, lambda: ECFClient(base_url=BASE).ecf.states())
+    client.close()
+    print(f"published client: {len(CALLED)} methods called, {len(known) - len(CALLED)} wait for later parts")
+
+
+main()
