@@ -9,6 +9,7 @@ use rust_decimal::Decimal;
 use crate::catalogue::Version;
 use crate::document::{Document, ROOT};
 use crate::field::{Checker, Problem, Reader, Source, Stage};
+use crate::totals::{self, Computed, IscRates};
 use crate::violation::{Violation, sort_in_document_order};
 use crate::{Amounts, Encf, Fecha, Monto, Node, ReceiptType, Texto};
 
@@ -24,6 +25,7 @@ pub struct Draft {
     receipt_type: ReceiptType,
     amounts: Amounts,
     document: Document,
+    computed: Option<Computed>,
 }
 
 /// A receipt that is complete but for its number and what signing adds.
@@ -31,13 +33,15 @@ pub struct Draft {
 pub struct Ecf {
     receipt_type: ReceiptType,
     document: Document,
+    computed: Option<Computed>,
 }
 
 impl Draft {
     /// Reads a payload, with notices about what was taken although it was not quite right.
     ///
     /// The version, the type and the numbers of lines are filled in when absent, and so is the anonymous buyer of a
-    /// consumer invoice unless amounts are verbatim, since certification wants nothing added.
+    /// consumer invoice unless amounts are verbatim, since certification wants nothing added. Amounts that can be
+    /// computed may be missing: [`Draft::complete`] fills them in.
     ///
     /// # Errors
     ///
@@ -61,6 +65,7 @@ impl Draft {
             receipt_type,
             amounts,
             document,
+            computed: None,
         };
         draft.judge_type(&mut reader.violations);
         draft.fill_in(&mut reader);
@@ -70,6 +75,9 @@ impl Draft {
             return Ok((draft, notices));
         }
         Checker::check_beside(&draft.document, receipt_type, Stage::Draft, &mut violations);
+        if amounts == Amounts::Scaled {
+            violations.retain(|violation| !draft.will_be_computed(violation));
+        }
         sort_in_document_order(&mut violations);
         Err(violations)
     }
@@ -94,18 +102,39 @@ impl Draft {
         &self.document
     }
 
-    /// What was read, for who computes the totals.
-    pub fn document_mut(&mut self) -> &mut Document {
-        &mut self.document
+    /// Computes what the amounts must be and fills in those that the payload left out, unless amounts are verbatim.
+    /// Returns notices of what was filled in; what cannot be computed is told by [`Draft::check`].
+    pub fn complete(&mut self, rates: &IscRates) -> Vec<Violation> {
+        let mut computed = totals::compute(&self.document, self.receipt_type, rates);
+        let mut notices = match self.amounts {
+            Amounts::Scaled => totals::complete(&mut self.document, &mut computed),
+            Amounts::Verbatim => Vec::new(),
+        };
+        self.computed = Some(computed);
+        sort_in_document_order(&mut notices);
+        notices
     }
 
-    /// Checks that nothing is missing, forbidden or too often there. Number and expiry may still be absent.
+    /// What the amounts must be, once [`Draft::complete`] has computed it.
+    pub fn computed(&self) -> Option<&Computed> {
+        self.computed.as_ref()
+    }
+
+    /// Checks that nothing is missing, forbidden or too often there, and that all amounts could be computed. Number and
+    /// expiry may still be absent.
     ///
     /// # Errors
     ///
     /// Every violation, in document order.
     pub fn check(self) -> Result<Ecf, Vec<Violation>> {
         let mut violations = Checker::check(&self.document, self.receipt_type, Stage::Draft);
+        if let (Amounts::Scaled, Some(computed)) = (self.amounts, &self.computed) {
+            // An amount is still missing only where something else is, or where a problem says why.
+            let told = |field: &str| !computed.problems.is_empty() || totals::ALWAYS_COMPUTED.contains(&field);
+            violations.retain(|violation| !is_computed(violation, told));
+        }
+        let problems = self.computed.iter().flat_map(|computed| &computed.problems);
+        violations.extend(problems.map(totals::Problem::violation));
         let lines = self.document.detalles_items.item.len();
         let small = self.receipt_type == ReceiptType::E32 && is_below_threshold(&self.document);
         if self.receipt_type == ReceiptType::E32 && !small && lines > LINES_SENT_IN_FULL {
@@ -121,6 +150,7 @@ impl Draft {
             return Ok(Ecf {
                 receipt_type: self.receipt_type,
                 document: self.document,
+                computed: self.computed,
             });
         }
         sort_in_document_order(&mut violations);
@@ -139,6 +169,14 @@ impl Draft {
         if let Some(given) = id_doc.encf.filter(|given| given.receipt_type() != self.receipt_type) {
             violations.push(wrong_type_of_number(given, self.receipt_type));
         }
+    }
+
+    /// Whether the field that is missing here is one that [`Draft::complete`] fills in. A price is, when the line has
+    /// one in another currency.
+    fn will_be_computed(&self, violation: &Violation) -> bool {
+        let priced_elsewhere = self.document.encabezado.otra_moneda.tipo_cambio.is_some();
+        let is_price = violation.path.last().is_some_and(|field| field == "PrecioUnitarioItem");
+        is_computed(violation, |_| true) || (violation.code == "ESTRUCTURA-01" && is_price && priced_elsewhere)
     }
 
     fn fill_in(&mut self, reader: &mut Reader) {
@@ -181,6 +219,11 @@ impl Ecf {
     /// The content.
     pub fn document(&self) -> &Document {
         &self.document
+    }
+
+    /// What the amounts must be, when the draft computed it.
+    pub fn computed(&self) -> Option<&Computed> {
+        self.computed.as_ref()
     }
 
     /// Whether a summary is sent in its place.
@@ -228,6 +271,15 @@ impl Ecf {
         }
         Ok(Numbered::new(encf, self.document))
     }
+}
+
+/// Whether a field is missing here that is computed when it can be.
+fn is_computed(violation: &Violation, which: impl Fn(&str) -> bool) -> bool {
+    let Some(field) = violation.path.last().filter(|_| violation.code == "ESTRUCTURA-01") else {
+        return false;
+    };
+    let mut computed = totals::ALWAYS_COMPUTED.iter().chain(&totals::COMPUTED_FOR_LINES);
+    computed.any(|name| name == field) && which(field)
 }
 
 fn is_below_threshold(document: &Document) -> bool {

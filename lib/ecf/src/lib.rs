@@ -25,6 +25,7 @@ mod rnc;
 mod stamp;
 mod state;
 mod text;
+pub mod totals;
 mod violation;
 mod xml;
 

@@ -6,7 +6,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
-use rust_decimal::Decimal;
+use rust_decimal::{Decimal, RoundingStrategy};
 use thiserror::Error;
 
 /// How given amounts are written.
@@ -115,6 +115,17 @@ fn fit(value: Decimal, integers: u32, scale: u32) -> Result<Decimal, DecimalErro
     Ok(scaled)
 }
 
+/// Rounds once, half up: the first digit that is dropped decides alone, 5 and more add one to the last that is kept, away
+/// from zero (Informe Técnico §13). Nothing else in this crate rounds, and nothing is rounded on the way to a field.
+fn round_half_up(exact: Decimal, scale: u32) -> Decimal {
+    exact.round_dp_with_strategy(scale, RoundingStrategy::MidpointAwayFromZero)
+}
+
+/// A whole number of at most 96 bits.
+const fn whole(number: u128) -> Decimal {
+    Decimal::from_parts(number as u32, (number >> 32) as u32, (number >> 64) as u32, false, 0)
+}
+
 macro_rules! decimal_types {
     ($($(#[$meta:meta])* $Type:ident: $integers:literal digits, $scale:literal decimals;)+) => {$(
         $(#[$meta])*
@@ -138,6 +149,21 @@ macro_rules! decimal_types {
             /// The exact value.
             pub fn value(&self) -> Decimal {
                 self.value
+            }
+
+            /// A computed value, rounded half up to the scale of the field.
+            ///
+            /// # Errors
+            ///
+            /// When it has more digits before the point than the field.
+            pub fn rounded(exact: Decimal) -> Result<Self, DecimalError> {
+                const LIMIT: Decimal = whole(10_u128.pow($integers));
+                let mut value = round_half_up(exact, $scale);
+                if value.abs() >= LIMIT {
+                    return Err(DecimalError::Integers { given: value.to_string(), integers: $integers });
+                }
+                value.rescale($scale);
+                Ok(Self { value, given: None })
             }
 
             /// Reads a text; `Verbatim` remembers how it was written.
@@ -294,6 +320,27 @@ mod tests {
         ));
         assert!(Monto::try_from(Decimal::new(12345, 3)).is_err());
         assert_eq!(Monto::try_from(Decimal::new(12340, 3)).unwrap().to_string(), "12.34");
+    }
+
+    #[test]
+    fn computed_values_are_rounded_half_up_away_from_zero() {
+        for (mantissa, scale, expected) in [
+            (10_005, 3, "10.01"),
+            (2_205, 3, "2.21"),
+            (2_204_999, 6, "2.20"),
+            (-1_005, 3, "-1.01"),
+            (5, 0, "5.00"),
+        ] {
+            let rounded = Monto::rounded(Decimal::new(mantissa, scale)).unwrap();
+            assert_eq!(rounded.to_string(), expected);
+        }
+        assert_eq!(Precio::rounded(Decimal::new(123_455, 5)).unwrap().to_string(), "1.2346");
+        let limit = Decimal::from_i128_with_scale(10_i128.pow(16), 0);
+        assert!(matches!(
+            Monto::rounded(limit),
+            Err(DecimalError::Integers { integers: 16, .. })
+        ));
+        assert!(Monto::rounded(Decimal::MAX).is_err() && Monto::rounded(Decimal::MIN).is_err());
     }
 
     #[test]

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Catalogue, Class, Field, Form, Presence, Sign};
 use crate::ReceiptType;
+use crate::totals::{ALWAYS_COMPUTED, COMPUTED_FOR_LINES};
 
 /// An object with the fields that this type may carry.
 pub(crate) fn block_schema(fields: &[Field], receipt_type: ReceiptType) -> Value {
@@ -34,6 +35,8 @@ fn is_filled_in(name: &str) -> bool {
 /// Mandatory in the document, and filled in when the payload leaves it out.
 fn is_assigned(name: &str) -> bool {
     matches!(name, "Version" | "TipoeCF" | "eNCF" | "FechaVencimientoSecuencia")
+        || ALWAYS_COMPUTED.contains(&name)
+        || COMPUTED_FOR_LINES.contains(&name)
 }
 
 fn field_schema(field: &Field, presence: Presence, receipt_type: ReceiptType) -> Value {

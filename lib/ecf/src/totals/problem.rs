@@ -1,0 +1,118 @@
+//! Why an amount cannot be computed.
+//!
+//! | code | what is wrong |
+//! |---|---|
+//! | `CALCULO-01` | an amount has more digits than any field |
+//! | `CALCULO-02` | an amount would be below zero |
+//! | `CALCULO-03` | the rate of a tax is not known for the day |
+//! | `CALCULO-04` | a field that the tax of the line needs is missing |
+//! | `CALCULO-05` | an ad valorem tax without the specific one beside it |
+//! | `CALCULO-10` | a notice: amounts that were left out were computed |
+
+use rust_decimal::Decimal;
+use thiserror::Error;
+
+use crate::catalogue::TipoImpuesto;
+use crate::violation::{Grade, Violation};
+use crate::{Fecha, Monto};
+
+/// Why an amount cannot be computed. All of them get a receipt rejected.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Problem {
+    /// More digits than an amount has.
+    #[error("the amount has more than {} digits before the point", Monto::INTEGERS)]
+    TooLarge {
+        /// Where the amount belongs.
+        path: Vec<String>,
+    },
+    /// Discounts that exceed what they reduce.
+    #[error("the amount would be {exact}: the discounts exceed what they reduce")]
+    Negative {
+        /// Where the amount belongs.
+        path: Vec<String>,
+        /// What it would be.
+        exact: Decimal,
+    },
+    /// Neither the receipt nor our table gives the rate.
+    #[error("the rate of tax {} is not known for {}: give its TasaImpuestoAdicional in ImpuestosAdicionales", .tipo_impuesto.code(), day(*.fecha_emision))]
+    RateUnknown {
+        /// Where the rate belongs.
+        path: Vec<String>,
+        /// The tax.
+        tipo_impuesto: TipoImpuesto,
+        /// The day of issue.
+        fecha_emision: Option<Fecha>,
+    },
+    /// What the formula of a tax needs is not there.
+    #[error("{} is needed to compute tax {}, which the line carries", field(.path), .tipo_impuesto.code())]
+    MissingForTax {
+        /// The field that is missing.
+        path: Vec<String>,
+        /// The tax.
+        tipo_impuesto: TipoImpuesto,
+    },
+    /// Taxes 023 to 039 come on top of one of 006 to 022.
+    #[error("tax {} stands alone: the line must carry its specific tax (006 to 022) too", .tipo_impuesto.code())]
+    SpecificMissing {
+        /// The taxes of the line.
+        path: Vec<String>,
+        /// The tax that stands alone.
+        tipo_impuesto: TipoImpuesto,
+    },
+}
+
+fn day(fecha: Option<Fecha>) -> String {
+    fecha.map_or_else(
+        || "a receipt without FechaEmision".to_owned(),
+        |fecha| fecha.to_string(),
+    )
+}
+
+fn field(path: &[String]) -> &str {
+    path.last().map_or("the field", String::as_str)
+}
+
+impl Problem {
+    /// The field that has to be repaired.
+    pub fn path(&self) -> &[String] {
+        match self {
+            Self::TooLarge { path }
+            | Self::Negative { path, .. }
+            | Self::RateUnknown { path, .. }
+            | Self::MissingForTax { path, .. }
+            | Self::SpecificMissing { path, .. } => path,
+        }
+    }
+
+    /// The finding that tells it.
+    pub fn violation(&self) -> Violation {
+        let (code, kind) = match self {
+            Self::TooLarge { .. } => ("CALCULO-01", "decimal_whole_digits"),
+            Self::Negative { .. } => ("CALCULO-02", "greater_than_equal"),
+            Self::RateUnknown { .. } => ("CALCULO-03", "missing"),
+            Self::MissingForTax { .. } => ("CALCULO-04", "missing"),
+            Self::SpecificMissing { .. } => ("CALCULO-05", "missing"),
+        };
+        let violation = Violation::rejected(self.path().to_vec(), code, kind, self.to_string());
+        match self {
+            Self::Negative { exact, .. } => violation.with_given(&exact.to_string()).with_expected("zero or more"),
+            _ => violation,
+        }
+    }
+}
+
+/// The notice that fields of a block were computed.
+pub(super) fn computed(path: &[&str], fields: &[String]) -> Violation {
+    let message = format!("computed, since left out: {}", fields.join(", "));
+    Violation::rejected(self::path(path), "CALCULO-10", "value_added", message).with_grade(Grade::Notice)
+}
+
+/// A path from its steps.
+pub(super) fn path(steps: &[&str]) -> Vec<String> {
+    steps.iter().map(|&step| step.to_owned()).collect()
+}
+
+/// The path of a field of a line.
+pub(super) fn line_path(index: usize, field: &str) -> Vec<String> {
+    path(&["DetallesItems", "Item", &index.to_string(), field])
+}

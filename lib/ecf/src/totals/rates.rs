@@ -1,0 +1,172 @@
+//! Rates of the additional taxes. Those of the excise taxes on alcohol and tobacco are set anew each quarter.
+
+use jiff::civil::{Date, date};
+use rust_decimal::Decimal;
+
+use crate::catalogue::{ImpuestoClass, TipoImpuesto};
+use crate::{Environment, Fecha};
+
+/// What is taxed by one specific rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum IscGroup {
+    /// Codes 006 to 018, pesos per litre of absolute alcohol.
+    Alcohol,
+    /// Codes 019 and 020, pesos per packet of 20 cigarettes.
+    Cigarrillos20,
+    /// Codes 021 and 022, pesos per packet of 10 cigarettes.
+    Cigarrillos10,
+}
+
+/// One specific rate and the days it is in force, both included.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IscRate {
+    /// What it taxes.
+    pub group: IscGroup,
+    /// The first day; none for always.
+    pub since: Option<Date>,
+    /// The last day; none when no end is known.
+    pub until: Option<Date>,
+    /// Pesos per unit of the group.
+    pub tasa: Decimal,
+}
+
+/// The specific rates of the excise taxes by date.
+///
+/// A rate that is not in the table is not guessed: a receipt of such a day has to bring its TasaImpuestoAdicional.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct IscRates {
+    /// A later entry goes before an earlier one.
+    entries: Vec<IscRate>,
+}
+
+/// The quarterly rates that were published (resolution DDG-AR1-2025-00006, by the press), in hundredths of a peso.
+const PUBLISHED: [(IscGroup, Date, Date, u32); 6] = [
+    (IscGroup::Alcohol, date(2025, 7, 1), date(2025, 9, 30), 73_757),
+    (IscGroup::Alcohol, date(2025, 10, 1), date(2025, 12, 31), 74_560),
+    (IscGroup::Cigarrillos20, date(2025, 7, 1), date(2025, 9, 30), 6_239),
+    (IscGroup::Cigarrillos20, date(2025, 10, 1), date(2025, 12, 31), 6_307),
+    (IscGroup::Cigarrillos10, date(2025, 7, 1), date(2025, 9, 30), 3_120),
+    (IscGroup::Cigarrillos10, date(2025, 10, 1), date(2025, 12, 31), 3_153),
+];
+
+/// The rate for alcohol in the authority's own certification receipts, whatever their date, in hundredths of a peso.
+const ALCOHOL_IN_TESTS: u32 = 63_385;
+
+impl IscRates {
+    /// The rates that the environment expects: the published ones, and before production one constant for alcohol.
+    pub fn of(environment: Environment) -> Self {
+        let published = PUBLISHED.map(|(group, since, until, hundredths)| IscRate {
+            group,
+            since: Some(since),
+            until: Some(until),
+            tasa: Decimal::new(hundredths.into(), 2),
+        });
+        let rates = Self {
+            entries: published.into(),
+        };
+        match environment {
+            Environment::Ecf => rates,
+            Environment::TesteCF | Environment::CerteCF => rates.with(IscRate {
+                group: IscGroup::Alcohol,
+                since: None,
+                until: None,
+                tasa: Decimal::new(ALCOHOL_IN_TESTS.into(), 2),
+            }),
+        }
+    }
+
+    /// Adds a rate, which goes before those that are there.
+    #[must_use]
+    pub fn with(mut self, rate: IscRate) -> Self {
+        self.entries.push(rate);
+        self
+    }
+
+    /// The rate of a tax on a day: a percentage, or pesos per unit for codes 006 to 022; none when it is not known.
+    pub fn tasa(&self, tipo_impuesto: TipoImpuesto, fecha_emision: Option<Fecha>) -> Option<Decimal> {
+        let group = match (tipo_impuesto.class(), tipo_impuesto.code()) {
+            (ImpuestoClass::Otros, code) => return Some(otros(code)),
+            (ImpuestoClass::AdValoremAlcohol, _) => return Some(Decimal::TEN),
+            (ImpuestoClass::AdValoremTabaco, _) => return Some(Decimal::from(20)),
+            (ImpuestoClass::EspecificoAlcohol, _) => IscGroup::Alcohol,
+            (ImpuestoClass::EspecificoTabaco, "019" | "020") => IscGroup::Cigarrillos20,
+            (ImpuestoClass::EspecificoTabaco, _) => IscGroup::Cigarrillos10,
+        };
+        let in_force = |rate: &&IscRate| {
+            let within =
+                |day: Date| rate.since.is_none_or(|since| since <= day) && rate.until.is_none_or(|until| day <= until);
+            rate.group == group
+                && fecha_emision.map_or(rate.since.is_none() && rate.until.is_none(), |day| within(day.date()))
+        };
+        self.entries.iter().rev().find(in_force).map(|rate| rate.tasa)
+    }
+}
+
+/// The percentages of the taxes that are no excise, as in table I of the format.
+fn otros(code: &str) -> Decimal {
+    Decimal::from(match code {
+        "002" => 2,
+        "003" => 16,
+        "005" => 17,
+        _ => 10,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tasa(rates: &IscRates, code: &str, day: Option<&str>) -> Option<String> {
+        rates
+            .tasa(code.parse().unwrap(), day.map(|day| day.parse().unwrap()))
+            .map(|rate| rate.to_string())
+    }
+
+    #[test]
+    fn specific_rates_go_by_the_day_and_an_unknown_one_is_not_guessed() {
+        let rates = IscRates::of(Environment::Ecf);
+        for (code, day, expected) in [
+            ("006", "30-09-2025", Some("737.57")),
+            ("018", "01-10-2025", Some("745.60")),
+            ("006", "01-01-2026", None),
+            ("019", "31-12-2025", Some("63.07")),
+            ("022", "01-07-2025", Some("31.20")),
+            ("021", "30-06-2025", None),
+        ] {
+            assert_eq!(tasa(&rates, code, Some(day)).as_deref(), expected, "{code} {day}");
+        }
+        assert_eq!(tasa(&rates, "006", None), None);
+    }
+
+    #[test]
+    fn the_test_environments_have_one_rate_for_alcohol() {
+        for environment in [Environment::TesteCF, Environment::CerteCF] {
+            let rates = IscRates::of(environment);
+            assert_eq!(tasa(&rates, "006", Some("01-10-2025")).as_deref(), Some("633.85"));
+            assert_eq!(tasa(&rates, "006", None).as_deref(), Some("633.85"));
+            assert_eq!(tasa(&rates, "019", Some("01-10-2025")).as_deref(), Some("63.07"));
+        }
+    }
+
+    #[test]
+    fn percentages_do_not_depend_on_the_day_and_an_added_rate_goes_first() {
+        let rates = IscRates::of(Environment::Ecf).with(IscRate {
+            group: IscGroup::Cigarrillos20,
+            since: Some(date(2026, 1, 1)),
+            until: None,
+            tasa: Decimal::new(6_400, 2),
+        });
+        for (code, expected) in [
+            ("001", "10"),
+            ("002", "2"),
+            ("003", "16"),
+            ("004", "10"),
+            ("005", "17"),
+            ("023", "10"),
+            ("036", "20"),
+        ] {
+            assert_eq!(tasa(&rates, code, None).as_deref(), Some(expected), "{code}");
+        }
+        assert_eq!(tasa(&rates, "020", Some("27-11-2026")).as_deref(), Some("64.00"));
+    }
+}

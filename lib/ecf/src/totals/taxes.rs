@@ -1,0 +1,251 @@
+//! The taxes beside the ITBIS, codes 001 to 039 (Informe Técnico §14, and the format's footnotes on ImpuestosAdicionales).
+//!
+//! With `t` the rate of an ad valorem tax in percent and `s` the specific amount of the line, the official formula
+//! `((PVP / 1.18 − s / (q × ref)) / (1 + t/100)) × t/100 × q × ref` is the same as
+//! `(PVP × q × ref − 1.18 × s) × t / (1.18 × (100 + t))`. Written so, sums over lines stay exact and each code needs one
+//! division.
+
+use rust_decimal::Decimal;
+
+use super::exact::{BULK_MARGIN, Exact as _, TooLarge, WITH_ITBIS1};
+use super::problem::{Problem, line_path};
+use super::setting::{Setting, is_bulk, taxes_of};
+use super::sums::Gross;
+use crate::catalogue::{ImpuestoClass, TipoImpuesto};
+use crate::document::Item;
+
+/// One tax of one line.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct LineTax {
+    pub(super) tipo: TipoImpuesto,
+    pub(super) rate: Decimal,
+    pub(super) basis: Basis,
+}
+
+/// What a tax is computed from.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Basis {
+    /// The amount of the line, less what global discounts take of it.
+    Line,
+    /// It is the amount itself: volume or packets times rate.
+    Specific(Decimal),
+    /// The retail value, less 1.18 times the specific amount.
+    Retail(Decimal),
+    /// The raised price of alcohol in bulk.
+    Bulk(Decimal),
+}
+
+impl LineTax {
+    /// The exact amount of an excise tax on this line; taxes 001 to 005 are computed from the sum of the lines.
+    pub(super) fn isc(&self) -> Result<Decimal, TooLarge> {
+        match self.basis {
+            Basis::Line => Ok(Decimal::ZERO),
+            Basis::Specific(amount) => Ok(amount),
+            Basis::Retail(value) => of_retail(value, self.rate),
+            Basis::Bulk(value) => value.percent(self.rate),
+        }
+    }
+}
+
+/// `value × t / (1.18 × (100 + t))`.
+fn of_retail(value: Decimal, rate: Decimal) -> Result<Decimal, TooLarge> {
+    let divisor = rate.plus(Decimal::ONE_HUNDRED)?.times(WITH_ITBIS1)?;
+    value.times(rate)?.over(divisor)
+}
+
+/// The taxes of a line that can be computed, for a product of price and quantity.
+pub(super) fn of_line(
+    index: usize,
+    item: &Item,
+    price_times_quantity: Decimal,
+    setting: &Setting,
+    problems: &mut Vec<Problem>,
+) -> Result<Vec<LineTax>, TooLarge> {
+    let mut taxes: Vec<LineTax> = Vec::new();
+    let mut needs = Needs { index, item, problems };
+    // The specific taxes come first, since the ad valorem ones build on them.
+    let (specific, others): (Vec<_>, Vec<_>) = taxes_of(item).partition(|tipo| is_specific(*tipo));
+    for tipo in specific.into_iter().chain(others) {
+        let rate = setting.rate(tipo);
+        let basis = match tipo.class() {
+            ImpuestoClass::Otros => Some(Basis::Line),
+            ImpuestoClass::EspecificoAlcohol if is_bulk(item) => None,
+            ImpuestoClass::EspecificoAlcohol => needs.alcohol(tipo, rate)?,
+            ImpuestoClass::EspecificoTabaco => needs.tobacco(tipo, rate)?,
+            ImpuestoClass::AdValoremAlcohol if is_bulk(item) => {
+                Some(Basis::Bulk(price_times_quantity.times(BULK_MARGIN)?))
+            }
+            ImpuestoClass::AdValoremAlcohol | ImpuestoClass::AdValoremTabaco => needs.retail(tipo, &taxes)?,
+        };
+        taxes.extend(basis.zip(rate).map(|(basis, rate)| LineTax { tipo, rate, basis }));
+    }
+    Ok(taxes)
+}
+
+fn is_specific(tipo: TipoImpuesto) -> bool {
+    matches!(
+        tipo.class(),
+        ImpuestoClass::EspecificoAlcohol | ImpuestoClass::EspecificoTabaco
+    )
+}
+
+/// The fields that a tax needs of its line.
+struct Needs<'n> {
+    index: usize,
+    item: &'n Item,
+    problems: &'n mut Vec<Problem>,
+}
+
+impl Needs<'_> {
+    /// The field, or a problem that says which tax misses it.
+    fn need(&mut self, value: Option<Decimal>, field: &str, tipo_impuesto: TipoImpuesto) -> Option<Decimal> {
+        if value.is_none() {
+            let path = line_path(self.index, field);
+            let told = Problem::MissingForTax { path, tipo_impuesto };
+            self.problems.push(told);
+        }
+        value
+    }
+
+    /// CantidadReferencia × GradosAlcohol / 100 × rate × Subcantidad × quantity.
+    fn alcohol(&mut self, tipo: TipoImpuesto, rate: Option<Decimal>) -> Result<Option<Basis>, TooLarge> {
+        let item = self.item;
+        let packets = self.packets_for(tipo)?;
+        let mut contents = item.tabla_subcantidad.subcantidad_item.iter();
+        let litres = contents
+            .find_map(|content| content.subcantidad.as_ref())
+            .map(|content| content.value());
+        let litres = self.need(litres, "TablaSubcantidad", tipo);
+        let degrees = item.grados_alcohol.as_ref().map(|degrees| degrees.value());
+        let degrees = self.need(degrees, "GradosAlcohol", tipo);
+        let (Some(packets), Some(degrees), Some(litres), Some(rate)) = (packets, degrees, litres, rate) else {
+            return Ok(None);
+        };
+        let amount = packets.times(litres)?.percent(degrees)?.times(rate)?;
+        Ok(Some(Basis::Specific(amount)))
+    }
+
+    /// Quantity × CantidadReferencia × rate.
+    fn tobacco(&mut self, tipo: TipoImpuesto, rate: Option<Decimal>) -> Result<Option<Basis>, TooLarge> {
+        let (Some(packets), Some(rate)) = (self.packets_for(tipo)?, rate) else {
+            return Ok(None);
+        };
+        Ok(Some(Basis::Specific(packets.times(rate)?)))
+    }
+
+    fn retail(&mut self, tipo: TipoImpuesto, taxes: &[LineTax]) -> Result<Option<Basis>, TooLarge> {
+        let wanted = match tipo.class() {
+            ImpuestoClass::AdValoremTabaco => ImpuestoClass::EspecificoTabaco,
+            _ => ImpuestoClass::EspecificoAlcohol,
+        };
+        let price = self.item.precio_unitario_referencia.as_ref().map(|price| price.value());
+        let price = self.need(price, "PrecioUnitarioReferencia", tipo);
+        if !taxes_of(self.item).any(|tipo| tipo.class() == wanted) {
+            let path = line_path(self.index, "TablaImpuestoAdicional");
+            self.problems.push(Problem::SpecificMissing {
+                path,
+                tipo_impuesto: tipo,
+            });
+            return Ok(None);
+        }
+        // A specific tax that could not be computed has told its own problems, a missing CantidadReferencia included.
+        let specific = taxes.iter().find(|tax| tax.tipo.class() == wanted).map(|tax| tax.basis);
+        let (Some(price), Some(packets), Some(Basis::Specific(amount))) = (price, self.packets()?, specific) else {
+            return Ok(None);
+        };
+        // For tobacco the specific amount is rate × packets, so that the one formula serves both.
+        let value = price.times(packets)?.minus(amount.times(WITH_ITBIS1)?)?;
+        Ok(Some(Basis::Retail(value)))
+    }
+
+    /// Bottles or packets; a CantidadReferencia that is missing is told.
+    fn packets_for(&mut self, tipo: TipoImpuesto) -> Result<Option<Decimal>, TooLarge> {
+        let reference = self
+            .item
+            .cantidad_referencia
+            .as_ref()
+            .map(|reference| reference.value());
+        self.need(reference, "CantidadReferencia", tipo);
+        self.packets()
+    }
+
+    /// Quantity × CantidadReferencia.
+    fn packets(&self) -> Result<Option<Decimal>, TooLarge> {
+        let factors = self
+            .item
+            .cantidad_item
+            .as_ref()
+            .zip(self.item.cantidad_referencia.as_ref());
+        factors
+            .map(|(quantity, reference)| quantity.value().times(reference.value()))
+            .transpose()
+    }
+}
+
+/// What a code sums up to over some lines.
+#[derive(Debug, Clone)]
+pub(super) struct TaxSum {
+    pub(super) tipo: TipoImpuesto,
+    pub(super) rate: Decimal,
+    lines: Decimal,
+    net: Gross,
+    specific: Decimal,
+    retail: Decimal,
+    bulk: Decimal,
+}
+
+/// What global discounts and surcharges do to taxes 001 to 004: each line bears its share by its amount.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shares {
+    /// Surcharges less discounts, of all groups.
+    pub(super) adjustment: Decimal,
+    /// The amount of all lines that are billed.
+    pub(super) billable: Decimal,
+}
+
+impl TaxSum {
+    pub(super) fn new(tipo: TipoImpuesto, rate: Decimal) -> Self {
+        Self {
+            tipo,
+            rate,
+            lines: Decimal::ZERO,
+            net: Gross::default(),
+            specific: Decimal::ZERO,
+            retail: Decimal::ZERO,
+            bulk: Decimal::ZERO,
+        }
+    }
+
+    pub(super) fn add(&mut self, tax: &LineTax, line: Decimal, divisor: Decimal) -> Result<(), TooLarge> {
+        match tax.basis {
+            Basis::Line => {
+                self.lines = self.lines.plus(line)?;
+                self.net.add(line, divisor)?;
+            }
+            Basis::Specific(amount) => self.specific = self.specific.plus(amount)?,
+            Basis::Retail(value) => self.retail = self.retail.plus(value)?,
+            Basis::Bulk(value) => self.bulk = self.bulk.plus(value)?,
+        }
+        Ok(())
+    }
+
+    /// The exact amount of the code.
+    pub(super) fn exact(&self, shares: Shares) -> Result<Decimal, TooLarge> {
+        match self.tipo.class() {
+            // Code 005 knows neither division nor shares (format; the older Informe Técnico divides here too).
+            ImpuestoClass::Otros if self.tipo.code() == "005" => self.lines.percent(self.rate),
+            ImpuestoClass::Otros => {
+                let share = if shares.billable.is_zero() || shares.adjustment.is_zero() {
+                    Decimal::ZERO
+                } else {
+                    shares.adjustment.times(self.lines)?.over(shares.billable)?
+                };
+                self.net.exact()?.plus(share)?.percent(self.rate)
+            }
+            ImpuestoClass::EspecificoAlcohol | ImpuestoClass::EspecificoTabaco => Ok(self.specific),
+            ImpuestoClass::AdValoremAlcohol | ImpuestoClass::AdValoremTabaco => {
+                of_retail(self.retail, self.rate)?.plus(self.bulk.percent(self.rate)?)
+            }
+        }
+    }
+}
