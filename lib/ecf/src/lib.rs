@@ -22,6 +22,7 @@ pub mod messages;
 mod money;
 mod receipt_type;
 mod rnc;
+pub mod rules;
 mod stamp;
 mod state;
 mod text;

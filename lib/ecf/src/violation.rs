@@ -24,6 +24,9 @@
 //! | `AVISO-04` | the check digit of an RNC does not fit |
 //! | `AVISO-05` | FechaHoraFirma was ignored |
 //! | `AVISO-06` | the anonymous buyer was filled in |
+//! | `AVISO-20` | a text looks damaged by a wrong encoding |
+//!
+//! The codes of the fiscal rules are in [`rules::CATALOGUE`](crate::rules::CATALOGUE).
 
 use crate::document::Document;
 use crate::field::{Block, Field};

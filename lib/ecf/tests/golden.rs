@@ -3,13 +3,15 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod schema;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use ecf::catalogue::CodigoMotivoNoRecibido;
 use ecf::messages::{Acecf, Anecf, Arecf, Rfce, Semilla, acecf};
 use ecf::{Amounts, Document, Draft, Encf, Fecha, FechaHora, Node, Numbered, ReceiptType};
+use schema::validate_all;
 
 fn golden(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(path)
@@ -260,35 +262,6 @@ fn what_passes_the_check_is_valid_under_the_official_schema_whatever_is_left_out
 
 fn validate(schema: &str, case: &str, xml: &str) -> bool {
     validate_all(schema, &[(case.to_owned(), xml.to_owned())])
-}
-
-/// Validates documents, with a place-holder for the signature. False when schemas or xmllint are not there.
-fn validate_all(schema: &str, documents: &[(String, String)]) -> bool {
-    let schema = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../../shared/reference/xsd/{schema}.xsd"));
-    if !schema.exists() {
-        eprintln!("skipped: validation under the official schemas (../shared is not there)");
-        return false;
-    }
-    let mut xmllint = Command::new("xmllint");
-    xmllint.arg("--noout").arg("--schema").arg(&schema);
-    for (case, xml) in documents {
-        let (body, close) = xml.split_at(xml.rfind("</").unwrap());
-        let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{case}.xml"));
-        fs::write(&file, format!("{body}<Signature/>{close}")).unwrap();
-        xmllint.arg(file);
-    }
-    let Ok(output) = xmllint.output() else {
-        eprintln!("skipped: validation under the official schemas (xmllint is not there)");
-        return false;
-    };
-    let told = String::from_utf8_lossy(&output.stderr);
-    let faults: Vec<&str> = told
-        .lines()
-        .filter(|line| !line.ends_with(" validates"))
-        .take(10)
-        .collect();
-    assert!(output.status.success(), "{faults:#?}");
-    true
 }
 
 /// The signed documents of the reference: what we read and write again is what was signed, without the signature.

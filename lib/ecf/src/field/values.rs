@@ -96,6 +96,9 @@ impl Value for Texto {
             TextoError::Empty => Problem::new("ESTRUCTURA-10", "string_too_short", error.to_string()),
             _ => Problem::new("ESTRUCTURA-12", "value_error", error.to_string()),
         })?;
+        if context.source == Source::Caller {
+            context.notices.extend(crate::rules::complaint(text));
+        }
         let length = text.chars().count();
         if length > max {
             let message = format!("the text has {length} characters, at most {max} are allowed");

@@ -1,0 +1,331 @@
+//! The fiscal rules: what the tax authority would find in a whole document whose fields are each valid.
+//!
+//! Every rule is one small function beside its line in the table of its file: a permanent code, a grade, a source and a
+//! summary. [`check`] runs them all and yields every finding at once, in document order. [`CATALOGUE`] prints the table.
+//!
+//! What needs stored data is not asked here: whether a number is authorised, whether the receipt that a note modifies
+//! was accepted. What is left of it to credit is told by [`references::balance_after`] from amounts that the caller knows.
+//!
+//! Sources are named short: *format* is the authority's description of the e-CF format of October 2025, *IT* its
+//! Informe Técnico of August 2022, *recorded* a verdict seen in a real answer.
+
+mod currency;
+mod discounts;
+mod excise;
+mod explain;
+mod finding;
+mod header;
+mod items;
+mod paging;
+mod parties;
+mod policy;
+pub mod references;
+mod retentions;
+mod subtotals;
+mod taxes;
+mod text_quality;
+mod totals;
+
+use rust_decimal::Decimal;
+
+use crate::document::{Document, Item};
+use crate::totals::{Computed, IscRates, Tolerance};
+use crate::violation::{Grade, Violation, sort_in_document_order};
+use crate::{Draft, Ecf, Environment, Fecha, Monto, ReceiptType};
+
+pub use explain::{Explanation, explain};
+pub(crate) use finding::Findings;
+pub use policy::{OnConditional, UnknownPolicy, split};
+pub(crate) use text_quality::complaint;
+
+/// One rule, as it is listed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RuleInfo {
+    /// The permanent code, such as `TOTALES-03`.
+    pub code: &'static str,
+    /// The worst that a finding of the rule means; inside a tolerance it is only a notice.
+    pub grade: Grade,
+    /// Where the rule is written, or where it was seen.
+    pub source: &'static str,
+    /// What holds when nothing is wrong.
+    pub summary: &'static str,
+}
+
+/// What the rules need to know beside the document.
+#[derive(Debug, Clone, Copy)]
+pub struct Context<'a> {
+    /// The type the document is issued as.
+    pub receipt_type: ReceiptType,
+    /// Where it goes: certification documents are years old.
+    pub environment: Environment,
+    /// The day in Santo Domingo.
+    pub today: Fecha,
+    /// What the amounts must be.
+    pub computed: &'a Computed,
+    /// The rates of the excise taxes that `computed` went by.
+    pub rates: &'a IscRates,
+}
+
+/// Every finding about the document, in document order.
+pub fn check(document: &Document, context: &Context<'_>) -> Vec<Violation> {
+    let case = Case::new(document, context);
+    let mut violations = Vec::new();
+    for rule in TABLES.iter().copied().flatten() {
+        (rule.check)(&case, &mut Findings::new(&rule.info, &mut violations));
+    }
+    sort_in_document_order(&mut violations);
+    violations
+}
+
+/// Judges a draft whole, structure and rules together, and takes the next step with it.
+///
+/// Returns the receipt with what is only told.
+///
+/// # Errors
+///
+/// Everything that stops the receipt, in document order.
+pub fn judge(
+    mut draft: Draft,
+    environment: Environment,
+    today: Fecha,
+    rates: &IscRates,
+    policy: OnConditional,
+) -> Result<(Ecf, Vec<Violation>), Vec<Violation>> {
+    let mut warnings = if draft.computed().is_none() {
+        draft.complete(rates)
+    } else {
+        Vec::new()
+    };
+    let receipt_type = draft.receipt_type();
+    let found = draft.computed().map_or_else(Vec::new, |computed| {
+        let context = Context {
+            receipt_type,
+            environment,
+            today,
+            computed,
+            rates,
+        };
+        check(draft.document(), &context)
+    });
+    let (mut refusals, mut told) = split(found, policy);
+    match draft.check() {
+        Ok(ecf) if refusals.is_empty() => {
+            warnings.append(&mut told);
+            sort_in_document_order(&mut warnings);
+            Ok((ecf, warnings))
+        }
+        Ok(_) => Err(refusals),
+        Err(structure) => {
+            // A field that is missing is told once; the rule says better why it is due.
+            let told = |violation: &Violation| {
+                let same = |other: &Violation| other.path == violation.path && other.kind == violation.kind;
+                refusals.iter().any(same)
+            };
+            let mut structure: Vec<Violation> = structure.into_iter().filter(|violation| !told(violation)).collect();
+            refusals.append(&mut structure);
+            sort_in_document_order(&mut refusals);
+            Err(refusals)
+        }
+    }
+}
+
+/// A rule with the function that judges it.
+#[derive(Debug, Clone, Copy)]
+struct Rule {
+    info: RuleInfo,
+    check: fn(&Case<'_>, &mut Findings<'_>),
+}
+
+impl Rule {
+    const fn new(
+        grade: Grade,
+        code: &'static str,
+        source: &'static str,
+        summary: &'static str,
+        check: fn(&Case<'_>, &mut Findings<'_>),
+    ) -> Self {
+        let info = RuleInfo {
+            code,
+            grade,
+            source,
+            summary,
+        };
+        Self { info, check }
+    }
+
+    /// A rule whose breach is rejected.
+    const fn rejected(
+        code: &'static str,
+        source: &'static str,
+        summary: &'static str,
+        check: fn(&Case<'_>, &mut Findings<'_>),
+    ) -> Self {
+        Self::new(Grade::Rejected, code, source, summary, check)
+    }
+
+    /// A rule whose breach is accepted conditionally.
+    const fn conditional(
+        code: &'static str,
+        source: &'static str,
+        summary: &'static str,
+        check: fn(&Case<'_>, &mut Findings<'_>),
+    ) -> Self {
+        Self::new(Grade::Conditional, code, source, summary, check)
+    }
+
+    /// A rule whose breach is worth knowing.
+    const fn notice(
+        code: &'static str,
+        source: &'static str,
+        summary: &'static str,
+        check: fn(&Case<'_>, &mut Findings<'_>),
+    ) -> Self {
+        Self::new(Grade::Notice, code, source, summary, check)
+    }
+}
+
+/// The document under judgement, with what several rules ask.
+struct Case<'a> {
+    document: &'a Document,
+    receipt_type: ReceiptType,
+    environment: Environment,
+    today: Fecha,
+    computed: &'a Computed,
+    rates: &'a IscRates,
+    lines: &'a [Item],
+    /// One peso for each line: how far an amount of the header may be off.
+    tolerance: Tolerance,
+}
+
+impl<'a> Case<'a> {
+    fn new(document: &'a Document, context: &Context<'a>) -> Self {
+        let lines = document.detalles_items.item.as_slice();
+        Self {
+            document,
+            receipt_type: context.receipt_type,
+            environment: context.environment,
+            today: context.today,
+            computed: context.computed,
+            rates: context.rates,
+            lines,
+            tolerance: Tolerance::of_header(lines.len()),
+        }
+    }
+
+    /// MontoTotal, when it is known.
+    fn monto_total(&self) -> Option<Decimal> {
+        self.document.encabezado.totales.monto_total.as_ref().map(Monto::value)
+    }
+
+    /// Whether the type is one of these.
+    fn is_one_of(&self, types: &[ReceiptType]) -> bool {
+        types.contains(&self.receipt_type)
+    }
+}
+
+/// The sum of what is given; none when nothing is, or when it has more digits than any amount.
+fn sum<'a>(amounts: impl Iterator<Item = Option<&'a Monto>>) -> Option<Decimal> {
+    let mut given = amounts.flatten().map(Monto::value);
+    let first = given.next()?;
+    given.try_fold(first, Decimal::checked_add)
+}
+
+/// Nothing, as an amount prints it.
+const ZERO: Decimal = Decimal::from_parts(0, 0, 0, false, 2);
+
+/// The tables of all files. Their order does not count: findings are sorted by where they stand.
+const TABLES: &[&[Rule]] = &[
+    header::RULES,
+    parties::RULES,
+    totals::RULES,
+    taxes::RULES,
+    retentions::RULES,
+    currency::RULES,
+    items::RULES,
+    excise::RULES,
+    subtotals::RULES,
+    discounts::RULES,
+    paging::RULES,
+    references::RULES,
+];
+
+/// Rules that are not judged over a whole document: some need stored amounts, one is judged while reading.
+const ELSEWHERE: &[&[RuleInfo]] = &[references::STORED, &[text_quality::RULE]];
+
+const COUNT: usize = {
+    let mut count = 0;
+    let mut table = 0;
+    while table < TABLES.len() {
+        count += TABLES[table].len();
+        table += 1;
+    }
+    table = 0;
+    while table < ELSEWHERE.len() {
+        count += ELSEWHERE[table].len();
+        table += 1;
+    }
+    count
+};
+
+const ALL: [RuleInfo; COUNT] = {
+    let mut all = [text_quality::RULE; COUNT];
+    let mut place = 0;
+    let mut table = 0;
+    while table < TABLES.len() {
+        let mut row = 0;
+        while row < TABLES[table].len() {
+            all[place] = TABLES[table][row].info;
+            place += 1;
+            row += 1;
+        }
+        table += 1;
+    }
+    table = 0;
+    while table < ELSEWHERE.len() {
+        let mut row = 0;
+        while row < ELSEWHERE[table].len() {
+            all[place] = ELSEWHERE[table][row];
+            place += 1;
+            row += 1;
+        }
+        table += 1;
+    }
+    all
+};
+
+/// All rules.
+pub static CATALOGUE: &[RuleInfo] = &ALL;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn a_code_is_given_once_and_says_block_and_number() {
+        let mut seen = HashSet::new();
+        for rule in CATALOGUE {
+            assert!(seen.insert(rule.code), "{} is given twice", rule.code);
+            let (block, number) = rule.code.split_once('-').unwrap();
+            let named = block.bytes().all(|letter| letter.is_ascii_uppercase());
+            assert!(
+                named && number.len() == 2 && number.parse::<u32>().is_ok(),
+                "{}",
+                rule.code
+            );
+            assert!(!rule.source.is_empty() && !rule.summary.ends_with('.'), "{}", rule.code);
+        }
+    }
+
+    #[test]
+    fn sums_are_of_what_is_there() {
+        let amount = |text: &str| text.parse::<Monto>().unwrap();
+        let (one, two) = (amount("1.10"), amount("2.20"));
+        assert_eq!(
+            sum([Some(&one), None, Some(&two)].into_iter()),
+            Some(amount("3.30").value())
+        );
+        assert_eq!(sum([None, None].into_iter()), None);
+    }
+}

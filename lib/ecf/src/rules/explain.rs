@@ -1,0 +1,192 @@
+//! What a message of the tax authority means: the field, the cause, the fix.
+//!
+//! No list of its message codes is published. These were seen in real answers; whatever else comes stays as it is.
+
+/// Our reading of a message. The message itself is always kept beside it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explanation {
+    /// The field that the message is about; none when it is about the whole submission.
+    pub field: Option<&'static str>,
+    /// The line that the text names, counted from 1.
+    pub line: Option<u32>,
+    /// The code of the additional tax that the text names.
+    pub tipo_impuesto: Option<String>,
+    /// What is wrong.
+    pub cause: &'static str,
+    /// What to do about it.
+    pub fix: &'static str,
+    /// The rules of ours that find it beforehand.
+    pub rules: &'static [&'static str],
+}
+
+struct Known {
+    /// Without leading zeros: the authority writes `1` and `001`.
+    codigo: &'static str,
+    /// What the text must hold, in lower case; the code 0 stands for any free text.
+    holding: &'static str,
+    field: Option<&'static str>,
+    cause: &'static str,
+    fix: &'static str,
+    rules: &'static [&'static str],
+}
+
+const KNOWN: &[Known] = &[
+    Known {
+        codigo: "1",
+        holding: "archivo",
+        field: None,
+        cause: "the file is not one that the authority can read, for example because of a byte order mark",
+        fix: "send the signed bytes as they are, in UTF-8 and without a byte order mark",
+        rules: &[],
+    },
+    Known {
+        codigo: "0",
+        holding: "otrosimpuestosadicionales",
+        field: Some("Encabezado/Totales/ImpuestosAdicionales/ImpuestoAdicional/OtrosImpuestosAdicionales"),
+        cause: "the amount of a tax in the totals is not what the lines with this tax give",
+        fix: "add up MontoItem of the lines with the tax and apply its rate, or leave the totals out to have them computed",
+        rules: &["IMPUESTO-02", "IMPUESTO-03", "IMPUESTO-05", "IMPUESTO-06"],
+    },
+    Known {
+        codigo: "0",
+        holding: "impuestoselectivoconsumo",
+        field: Some("Encabezado/Totales/ImpuestosAdicionales/ImpuestoAdicional"),
+        cause: "the amount of an excise tax in the totals is not what the lines with this tax give",
+        fix: "check CantidadReferencia, Subcantidad, GradosAlcohol, PrecioUnitarioReferencia and the rate of the day",
+        rules: &["IMPUESTO-02", "IMPUESTO-05", "IMPUESTO-06", "ISC-01", "ISC-06"],
+    },
+    Known {
+        codigo: "0",
+        holding: "no coincide",
+        field: None,
+        cause: "an amount is not what the lines of the receipt give",
+        fix: "issue it with validate_only to see each amount that was expected, or leave the totals out to have them computed",
+        rules: &["TOTALES-01", "TOTALES-03", "TOTALES-05", "LINEA-02"],
+    },
+    Known {
+        codigo: "614",
+        holding: "",
+        field: Some("InformacionReferencia/NCFModificado"),
+        cause: "the receipt that the note modifies is not known as accepted to the authority",
+        fix: "send the note after the verdict on the modified receipt, and check the number and its issuer",
+        rules: &["REFERENCIA-03"],
+    },
+    Known {
+        codigo: "1209",
+        holding: "",
+        field: Some("Encabezado/IdDoc/eNCF"),
+        cause: "the number was used before; when the same bytes were sent before, that sending arrived",
+        fix: "look the number up before anything is sent again; another receipt needs another number",
+        rules: &[],
+    },
+    Known {
+        codigo: "2020",
+        holding: "",
+        field: Some("DetallesItems/Item/TablaSubDescuento"),
+        cause: "the discounts of the line do not add up to its DescuentoMonto, or one of the two is not there",
+        fix: "make DescuentoMonto the sum of the MontoSubDescuento of the line",
+        rules: &["LINEA-03", "LINEA-04", "LINEA-05", "LINEA-06"],
+    },
+    Known {
+        codigo: "2030",
+        holding: "",
+        field: Some("DetallesItems/Item/TablaSubRecargo"),
+        cause: "the surcharges of the line do not add up to its RecargoMonto, or one of the two is not there",
+        fix: "make RecargoMonto the sum of the MontoSubRecargo of the line",
+        rules: &["LINEA-07", "LINEA-08", "LINEA-09", "LINEA-10"],
+    },
+    Known {
+        codigo: "2150",
+        holding: "",
+        field: Some("DetallesItems/Item/TablaSubcantidad"),
+        cause: "the line carries an excise tax, and TablaSubcantidad is not there or not complete",
+        fix: "give Subcantidad and CodigoSubcantidad: the litres of one unit, or the cigarettes of one packet",
+        rules: &["ISC-01", "ISC-02"],
+    },
+    Known {
+        codigo: "3243",
+        holding: "",
+        field: None,
+        cause: "the name of the file is not the issuer's RNC, the e-NCF and .xml",
+        fix: "nothing in the receipt: the name is given by whoever sends the file",
+        rules: &[],
+    },
+];
+
+/// Our reading of a message of the authority; none when it is not known.
+pub fn explain(codigo: &str, mensaje: &str) -> Option<Explanation> {
+    let codigo = match codigo.trim().trim_start_matches('0') {
+        "" => "0",
+        stripped => stripped,
+    };
+    let text = mensaje.to_lowercase();
+    let known = KNOWN
+        .iter()
+        .find(|known| known.codigo == codigo && text.contains(known.holding))?;
+    Some(Explanation {
+        field: known.field,
+        line: number_after(&text, &["línea", "linea"]).and_then(|digits| digits.parse().ok()),
+        tipo_impuesto: number_after(&text, &["tipo de impuesto"]).map(|digits| format!("{digits:0>3}")),
+        cause: known.cause,
+        fix: known.fix,
+        rules: known.rules,
+    })
+}
+
+/// The digits that follow one of the words, with no more than a few other characters between: `línea 3`, `línea No. 3`.
+fn number_after<'t>(text: &'t str, words: &[&str]) -> Option<&'t str> {
+    const MOST_BETWEEN: usize = 8;
+    let digit = |character: char| character.is_ascii_digit();
+    words.iter().find_map(|word| {
+        text.match_indices(word).find_map(|(start, _)| {
+            let rest = &text[start + word.len()..];
+            let from = rest
+                .char_indices()
+                .take(MOST_BETWEEN)
+                .find(|(_, character)| digit(*character))?
+                .0;
+            let digits = &rest[from..];
+            Some(&digits[..digits.find(|character| !digit(character)).unwrap_or(digits.len())])
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recorded_message_is_told_with_its_field_and_line() {
+        let told = explain("2020", "TablaSubDescuento / DescuentoMonto de la línea 3 no es válido.").unwrap();
+        assert_eq!(told.field, Some("DetallesItems/Item/TablaSubDescuento"));
+        assert_eq!((told.line, told.tipo_impuesto), (Some(3), None));
+        let told = explain("2150", "TablaSubcantidad de la linea No. 12 no es valida").unwrap();
+        assert_eq!(told.line, Some(12));
+    }
+
+    #[test]
+    fn the_free_text_of_code_0_names_the_tax() {
+        let message =
+            "El campo OtrosImpuestosAdicionales para el Tipo de Impuesto 002 no coincide con el detalle de la factura";
+        let told = explain("0", message).unwrap();
+        assert_eq!(told.tipo_impuesto.as_deref(), Some("002"));
+        assert!(told.rules.contains(&"IMPUESTO-06"));
+        assert!(explain("0", "MontoTotal no coincide con el calculado").is_some());
+    }
+
+    #[test]
+    fn codes_are_known_with_and_without_leading_zeros_and_others_are_not() {
+        assert!(explain("001", "Archivo no válido").is_some());
+        assert!(explain("1", "ARCHIVO NO VÁLIDO").is_some());
+        for (codigo, text) in [("1", "Aceptado"), ("0", ""), ("99999", "línea 1"), ("", "x")] {
+            assert_eq!(explain(codigo, text), None, "{codigo} {text}");
+        }
+    }
+
+    #[test]
+    fn every_rule_that_is_named_is_in_the_catalogue() {
+        for rule in KNOWN.iter().flat_map(|known| known.rules) {
+            assert!(super::super::CATALOGUE.iter().any(|info| info.code == *rule), "{rule}");
+        }
+    }
+}

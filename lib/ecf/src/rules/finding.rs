@@ -1,0 +1,178 @@
+//! How a rule says what it found: paths, amounts, differences.
+
+use rust_decimal::Decimal;
+
+use super::RuleInfo;
+use crate::totals::Tolerance;
+use crate::violation::{Grade, Violation};
+
+/// Where a field stands.
+pub(super) type Path = Vec<String>;
+
+/// Collects what one rule finds.
+#[derive(Debug)]
+pub(crate) struct Findings<'a> {
+    rule: &'a RuleInfo,
+    grade: Grade,
+    violations: &'a mut Vec<Violation>,
+}
+
+/// The finding that was just made, for adding details.
+#[derive(Debug)]
+pub(super) struct Finding<'a>(&'a mut Violation);
+
+impl<'a> Findings<'a> {
+    pub(super) fn new(rule: &'a RuleInfo, violations: &'a mut Vec<Violation>) -> Self {
+        Self {
+            rule,
+            grade: rule.grade,
+            violations,
+        }
+    }
+
+    /// The same with another grade than the rule's.
+    pub(super) fn graded(&mut self, grade: Grade) -> Findings<'_> {
+        Findings {
+            rule: self.rule,
+            grade,
+            violations: self.violations,
+        }
+    }
+
+    fn add(&mut self, path: Path, kind: &'static str, message: String) -> Finding<'_> {
+        let violation = Violation::rejected(path, self.rule.code, kind, message).with_grade(self.grade);
+        self.violations.push(violation);
+        Finding(self.violations.last_mut().expect("one was just pushed"))
+    }
+
+    /// A field that is not there.
+    pub(super) fn missing(&mut self, path: Path, message: impl Into<String>) -> Finding<'_> {
+        self.add(path, "missing", message.into())
+    }
+
+    /// A field that must not be there.
+    pub(super) fn forbidden(&mut self, path: Path, message: impl Into<String>) -> Finding<'_> {
+        self.add(path, "extra_forbidden", message.into())
+    }
+
+    /// A field with the wrong value.
+    pub(super) fn wrong(&mut self, path: Path, message: impl Into<String>) -> Finding<'_> {
+        self.add(path, "value_error", message.into())
+    }
+
+    /// A field whose value must be this one.
+    pub(super) fn differs(
+        &mut self,
+        path: Path,
+        given: impl ToString,
+        expected: impl ToString,
+        message: impl Into<String>,
+    ) -> Finding<'_> {
+        let (given, expected) = (given.to_string(), expected.to_string());
+        self.wrong(path, message).given(given).expected(expected)
+    }
+
+    /// An amount that must be exactly this one.
+    pub(super) fn amount(
+        &mut self,
+        path: Path,
+        given: Decimal,
+        expected: Decimal,
+        message: impl Into<String>,
+    ) -> Finding<'_> {
+        let message = format!(
+            "{}: {given} was given, {expected} is expected, the difference is {}",
+            message.into(),
+            signed(expected - given)
+        );
+        self.differs(path, given, expected, message)
+            .difference(expected - given)
+    }
+
+    /// An amount that may differ from the expected ones by a tolerance: inside it a notice, beyond it what the rule
+    /// says. The first alternative is the one that is told.
+    pub(super) fn tolerated(
+        &mut self,
+        path: impl FnOnce() -> Path,
+        given: Decimal,
+        accepted: &[Decimal],
+        tolerance: Tolerance,
+        what: &str,
+    ) {
+        let Some(expected) = accepted.first().copied().filter(|_| !accepted.contains(&given)) else {
+            return;
+        };
+        let limit = tolerance.limit();
+        if accepted.iter().any(|accepted| tolerance.covers(given, *accepted)) {
+            let message = format!("{what}, within the tolerance of {limit}");
+            self.graded(Grade::Notice).amount(path(), given, expected, message);
+        } else {
+            let message = format!("{what}, beyond the tolerance of {limit}");
+            self.amount(path(), given, expected, message);
+        }
+    }
+}
+
+impl Finding<'_> {
+    pub(super) fn given(self, given: impl ToString) -> Self {
+        let bare = std::mem::replace(self.0, Violation::rejected(Vec::new(), "", "", String::new()));
+        *self.0 = bare.with_given(&given.to_string());
+        self
+    }
+
+    pub(super) fn expected(self, expected: impl Into<String>) -> Self {
+        self.0.expected = Some(expected.into());
+        self
+    }
+
+    pub(super) fn difference(self, difference: Decimal) -> Self {
+        self.0.difference = Some(signed(difference));
+        self
+    }
+}
+
+/// A difference with its sign, so that nobody wonders which way.
+fn signed(difference: Decimal) -> String {
+    if difference.is_sign_positive() {
+        format!("+{difference}")
+    } else {
+        difference.to_string()
+    }
+}
+
+/// The path of these names.
+pub(super) fn at(steps: &[&str]) -> Path {
+    steps.iter().map(|&step| step.to_owned()).collect()
+}
+
+pub(super) fn id_doc(field: &str) -> Path {
+    at(&["Encabezado", "IdDoc", field])
+}
+
+pub(super) fn emisor(field: &str) -> Path {
+    at(&["Encabezado", "Emisor", field])
+}
+
+pub(super) fn comprador(field: &str) -> Path {
+    at(&["Encabezado", "Comprador", field])
+}
+
+pub(super) fn totales(field: &str) -> Path {
+    at(&["Encabezado", "Totales", field])
+}
+
+pub(super) fn otra_moneda(field: &str) -> Path {
+    at(&["Encabezado", "OtraMoneda", field])
+}
+
+pub(super) fn referencia(field: &str) -> Path {
+    at(&["InformacionReferencia", field])
+}
+
+/// A field of a line, by the 0-based place of the line.
+pub(super) fn line(index: usize, fields: &[&str]) -> Path {
+    let mut path = at(&["DetallesItems", "Item"]);
+    path.push(index.to_string());
+    path.extend(at(fields));
+    path
+}

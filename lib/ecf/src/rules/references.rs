@@ -1,0 +1,400 @@
+//! `InformacionReferencia`: notes (33, 34), replacements of contingency receipts (code 4), consumer invoices referred to
+//! (code 5). What needs the modified receipt itself is judged from amounts that the caller has stored: [`check_balance`].
+
+use rust_decimal::Decimal;
+
+use super::finding::{at, id_doc, referencia, totales};
+use super::{Case, Findings, Rule, RuleInfo, ZERO};
+use crate::ReceiptType::{E31, E32, E33, E34};
+use crate::catalogue::{CodigoModificacion, IndicadorNotaCredito};
+use crate::document::{Document, InformacionReferencia};
+use crate::totals::indicador_nota_credito;
+use crate::violation::{Grade, Violation};
+use crate::{Fecha, Ncf, ReceiptType};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule::rejected(
+        "REFERENCIA-01",
+        "format, table of CodigoModificacion",
+        "codes 1 to 3 are for notes, code 5 is for type 31, code 4 is for all",
+        code_is_allowed_in_the_type,
+    ),
+    Rule::rejected(
+        "REFERENCIA-02",
+        "notice of the authority, in force since 23-09-2025",
+        "a debit note annuls nothing",
+        debit_note_annuls_nothing,
+    ),
+    Rule::rejected(
+        "REFERENCIA-03",
+        "notice of the authority, in force since 23-09-2025",
+        "a note modifies an original receipt, never another note",
+        note_is_on_an_original,
+    ),
+    Rule::rejected(
+        "REFERENCIA-04",
+        "IT §18; format, NCFModificado, code 4",
+        "code 4 replaces a paper receipt of the equivalent type",
+        replacement_is_of_an_equivalent_paper_receipt,
+    ),
+    Rule::rejected(
+        "REFERENCIA-05",
+        "format, table of CodigoModificacion, code 5",
+        "code 5 refers to a consumer invoice",
+        reference_is_to_a_consumer_invoice,
+    ),
+    Rule::rejected(
+        "REFERENCIA-06",
+        "format, InformacionReferencia: FechaNCFModificado",
+        "what is modified was issued before",
+        modified_receipt_is_older,
+    ),
+    Rule::rejected(
+        "REFERENCIA-07",
+        "format, IdDoc: IndicadorNotaCredito; Reglamento 293-11 arts. 8 and 28",
+        "IndicadorNotaCredito is 1 from the 31st day after the modified receipt on",
+        indicator_follows_the_days,
+    ),
+    Rule::notice(
+        "REFERENCIA-08",
+        "Reglamento 293-11 arts. 8 and 28",
+        "a credit note after 30 days gives no ITBIS back to its issuer",
+        late_credit_gives_no_itbis_back,
+    ),
+    Rule::rejected(
+        "REFERENCIA-09",
+        "format, table of CodigoModificacion, code 2",
+        "a correction of text has MontoTotal 0.00",
+        correction_of_text_has_no_amount,
+    ),
+    Rule::notice(
+        "REFERENCIA-10",
+        "format, table of CodigoModificacion, codes 1 and 3",
+        "a note that corrects or annuls an amount has one",
+        correction_of_amounts_has_one,
+    ),
+    Rule::notice(
+        "REFERENCIA-11",
+        "format, InformacionReferencia: RNCOtroContribuyente",
+        "RNCOtroContribuyente is a taxpayer that was dissolved, merged or split, so another than the issuer",
+        other_taxpayer_is_another,
+    ),
+    Rule::rejected(
+        "REFERENCIA-12",
+        "format, InformacionReferencia",
+        "a reference says number, date and code",
+        reference_is_complete,
+    ),
+    Rule::notice(
+        "REFERENCIA-13",
+        "format, table of CodigoModificacion, code 2",
+        "a correction of text is a credit note",
+        correction_of_text_is_a_credit_note,
+    ),
+];
+
+const ANNULS_REST: RuleInfo = stored(
+    "REFERENCIA-20",
+    "a note with code 1 has the whole amount that is left of the modified receipt",
+);
+const WITHIN_BALANCE: RuleInfo = stored(
+    "REFERENCIA-21",
+    "credit notes do not exceed the modified receipt and its debit notes",
+);
+const NOTHING_AFTER_ANNULMENT: RuleInfo = stored(
+    "REFERENCIA-22",
+    "no note follows a note with code 1 on the same receipt",
+);
+
+/// Rules that need what is stored of the modified receipt.
+pub(super) const STORED: &[RuleInfo] = &[ANNULS_REST, WITHIN_BALANCE, NOTHING_AFTER_ANNULMENT];
+
+const fn stored(code: &'static str, summary: &'static str) -> RuleInfo {
+    RuleInfo {
+        code,
+        grade: Grade::Rejected,
+        source: "format, MontoTotal in type 34; notice of the authority, in force since 23-09-2025",
+        summary,
+    }
+}
+
+/// Calendar days from one day to another.
+pub fn days_between(earlier: Fecha, later: Fecha) -> i32 {
+    (later.date() - earlier.date()).get_days()
+}
+
+/// What is left to credit of a receipt: its MontoTotal, plus its accepted debit notes, less its accepted credit notes.
+/// None when the sum has more digits than any amount.
+pub fn balance_after(monto_total: Decimal, debit_notes: Decimal, credit_notes: Decimal) -> Option<Decimal> {
+    monto_total.checked_add(debit_notes)?.checked_sub(credit_notes)
+}
+
+/// What is stored of the receipt that a note modifies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Modified {
+    /// What is left to credit of it.
+    pub balance: Decimal,
+    /// Whether a note with code 1 stands on it.
+    pub annulled: bool,
+}
+
+/// Whether a note fits what is left of the receipt that it modifies.
+pub fn check_balance(document: &Document, receipt_type: ReceiptType, modified: &Modified) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    let code = document.informacion_referencia.codigo_modificacion;
+    if !receipt_type.is_note() || code == Some(CodigoModificacion::ReemplazaContingencia) {
+        return violations;
+    }
+    if modified.annulled {
+        let message = "the modified receipt was annulled by a note with code 1, nothing may follow it";
+        Findings::new(&NOTHING_AFTER_ANNULMENT, &mut violations).wrong(referencia("NCFModificado"), message);
+        return violations;
+    }
+    let Some(amount) = document.encabezado.totales.monto_total.as_ref() else {
+        return violations;
+    };
+    let (amount, balance) = (amount.value(), modified.balance);
+    if code == Some(CodigoModificacion::Anula) && amount != balance {
+        let message = "a note with code 1 has the amount that is left of the modified receipt";
+        Findings::new(&ANNULS_REST, &mut violations).amount(totales("MontoTotal"), amount, balance, message);
+    } else if receipt_type == E34 && amount > balance {
+        let message = "the credit note exceeds what is left of the modified receipt";
+        Findings::new(&WITHIN_BALANCE, &mut violations).amount(totales("MontoTotal"), amount, balance, message);
+    }
+    violations
+}
+
+/// The type of the receipt that is referred to, electronic or its paper equivalent. The numbers of series A and P do not
+/// say it.
+pub(super) fn modified_type(case: &Case<'_>) -> Option<ReceiptType> {
+    reference(case).ncf_modificado.as_ref().and_then(type_of)
+}
+
+fn type_of(number: &Ncf) -> Option<ReceiptType> {
+    number
+        .encf()
+        .map(|encf| encf.receipt_type())
+        .or_else(|| paper_equivalent(number))
+}
+
+/// The type that replaces a paper receipt of series B.
+fn paper_equivalent(number: &Ncf) -> Option<ReceiptType> {
+    let code = number.as_str().strip_prefix('B')?.get(..2)?;
+    Some(match code {
+        "01" => E31,
+        "02" => E32,
+        "03" => E33,
+        "04" => E34,
+        "11" => ReceiptType::E41,
+        "13" => ReceiptType::E43,
+        "14" => ReceiptType::E44,
+        "15" => ReceiptType::E45,
+        "16" => ReceiptType::E46,
+        "17" => ReceiptType::E47,
+        _ => return None,
+    })
+}
+
+fn reference<'a>(case: &Case<'a>) -> &'a InformacionReferencia {
+    &case.document.informacion_referencia
+}
+
+fn code_is_allowed_in_the_type(case: &Case<'_>, out: &mut Findings<'_>) {
+    let Some(code) = reference(case).codigo_modificacion else {
+        return;
+    };
+    let (allowed, expected) = match case.receipt_type {
+        E33 | E34 => (code != CodigoModificacion::ReferenciaConsumo, "1, 2, 3 or 4"),
+        E31 => (
+            matches!(
+                code,
+                CodigoModificacion::ReemplazaContingencia | CodigoModificacion::ReferenciaConsumo
+            ),
+            "4 or 5",
+        ),
+        _ => (code == CodigoModificacion::ReemplazaContingencia, "4"),
+    };
+    if !allowed {
+        let message = format!(
+            "CodigoModificacion {code} ({}) is not allowed in type {}",
+            code.words(),
+            case.receipt_type
+        );
+        out.differs(referencia("CodigoModificacion"), code, expected, message);
+    }
+}
+
+fn debit_note_annuls_nothing(case: &Case<'_>, out: &mut Findings<'_>) {
+    let annuls = reference(case).codigo_modificacion == Some(CodigoModificacion::Anula);
+    if case.receipt_type == E33 && annuls {
+        let message = "a debit note cannot annul a receipt: that is a credit note, type 34, with code 1";
+        out.differs(referencia("CodigoModificacion"), 1, "3", message);
+    }
+}
+
+/// Code 4 is exempt: a paper note that was issued in contingency is replaced by an electronic one.
+fn note_is_on_an_original(case: &Case<'_>, out: &mut Findings<'_>) {
+    let replaces = reference(case).codigo_modificacion == Some(CodigoModificacion::ReemplazaContingencia);
+    if !case.receipt_type.is_note() || replaces {
+        return;
+    }
+    let number = reference(case).ncf_modificado.as_ref();
+    if let Some(number) = number.filter(|number| type_of(number).is_some_and(ReceiptType::is_note)) {
+        let message = format!("{number} is a note itself: a note names the original receipt");
+        out.differs(
+            referencia("NCFModificado"),
+            number,
+            "the number of the original receipt",
+            message,
+        );
+    }
+}
+
+fn replacement_is_of_an_equivalent_paper_receipt(case: &Case<'_>, out: &mut Findings<'_>) {
+    if reference(case).codigo_modificacion != Some(CodigoModificacion::ReemplazaContingencia) {
+        return;
+    }
+    let Some(number) = &reference(case).ncf_modificado else {
+        return;
+    };
+    let path = referencia("NCFModificado");
+    if number.encf().is_some() {
+        let message = format!("code 4 replaces a paper receipt, {number} is electronic");
+        out.differs(path, number, "a paper number of series B", message);
+    } else if number.as_str().starts_with('B') && paper_equivalent(number) != Some(case.receipt_type) {
+        let replaced = paper_equivalent(number).map_or_else(|| "no type".to_owned(), |other| format!("type {other}"));
+        let message = format!(
+            "{} is replaced by {replaced}, this receipt is of type {}",
+            &number.as_str()[..3],
+            case.receipt_type
+        );
+        out.wrong(path, message).given(number);
+    }
+}
+
+fn reference_is_to_a_consumer_invoice(case: &Case<'_>, out: &mut Findings<'_>) {
+    if reference(case).codigo_modificacion != Some(CodigoModificacion::ReferenciaConsumo) {
+        return;
+    }
+    let number = reference(case).ncf_modificado.as_ref();
+    let other = |number: &&Ncf| type_of(number).is_some_and(|other| other != E32);
+    if let Some(number) = number.filter(other) {
+        let message = format!("code 5 refers to a consumer invoice, {number} is none");
+        out.differs(
+            referencia("NCFModificado"),
+            number,
+            "a number that starts with E32 or B02",
+            message,
+        );
+    }
+}
+
+fn days<'a>(case: &Case<'a>) -> Option<(Fecha, Fecha)> {
+    let issue = case.document.encabezado.emisor.fecha_emision;
+    reference(case).fecha_ncf_modificado.zip(issue)
+}
+
+fn modified_receipt_is_older(case: &Case<'_>, out: &mut Findings<'_>) {
+    if let Some((modified, issue)) = days(case).filter(|(modified, issue)| modified > issue) {
+        let message = format!("FechaNCFModificado {modified} is after FechaEmision {issue}");
+        let path = referencia("FechaNCFModificado");
+        out.differs(path, modified, format!("{issue} or earlier"), message);
+    }
+}
+
+fn indicator_follows_the_days(case: &Case<'_>, out: &mut Findings<'_>) {
+    let given = case.document.encabezado.id_doc.indicador_nota_credito;
+    let Some((given, (modified, issue))) = given.zip(days(case)).filter(|_| case.receipt_type == E34) else {
+        return;
+    };
+    let expected = indicador_nota_credito(issue, modified);
+    if given != expected {
+        let days = days_between(modified, issue);
+        let message = format!(
+            "the note of {issue} comes {days} calendar days after the receipt of {modified}, so IndicadorNotaCredito is \
+             {expected} ({})",
+            expected.words()
+        );
+        out.differs(id_doc("IndicadorNotaCredito"), given, expected, message);
+    }
+}
+
+fn late_credit_gives_no_itbis_back(case: &Case<'_>, out: &mut Findings<'_>) {
+    let header = &case.document.encabezado;
+    let late = header.id_doc.indicador_nota_credito == Some(IndicadorNotaCredito::MasDeTreintaDias);
+    let itbis = header.totales.total_itbis.as_ref();
+    if let Some(itbis) = itbis.filter(|itbis| late && !itbis.value().is_zero()) {
+        let message = format!(
+            "the note comes more than 30 days after what it modifies: its ITBIS of {itbis} does not reduce what the \
+             issuer owes, the price can be refunded without it"
+        );
+        out.wrong(totales("TotalITBIS"), message).given(itbis);
+    }
+}
+
+fn has_code(case: &Case<'_>, codes: &[CodigoModificacion]) -> bool {
+    case.receipt_type.is_note()
+        && reference(case)
+            .codigo_modificacion
+            .is_some_and(|code| codes.contains(&code))
+}
+
+/// The format asks for MontoItem 0, the authority's data have one non-billable line of 1.00: both leave MontoTotal 0.00.
+fn correction_of_text_has_no_amount(case: &Case<'_>, out: &mut Findings<'_>) {
+    if let Some(total) = case
+        .monto_total()
+        .filter(|total| has_code(case, &[CodigoModificacion::CorrigeTexto]) && !total.is_zero())
+    {
+        let message = "CodigoModificacion is 2 (text), which changes no amount";
+        out.amount(totales("MontoTotal"), total, ZERO, message);
+    }
+}
+
+fn correction_of_amounts_has_one(case: &Case<'_>, out: &mut Findings<'_>) {
+    let codes = [CodigoModificacion::Anula, CodigoModificacion::CorrigeMontos];
+    if let Some(total) = case
+        .monto_total()
+        .filter(|total| has_code(case, &codes) && total.is_zero())
+    {
+        let message = "the note corrects or annuls an amount, and MontoTotal is 0.00";
+        out.wrong(totales("MontoTotal"), message)
+            .given(total)
+            .expected("more than zero, or code 2 for a correction of text");
+    }
+}
+
+fn other_taxpayer_is_another(case: &Case<'_>, out: &mut Findings<'_>) {
+    let issuer = case.document.encabezado.emisor.rnc_emisor.as_ref();
+    let other = reference(case).rnc_otro_contribuyente.as_ref();
+    if let Some(other) = other.filter(|other| issuer == Some(*other)) {
+        let message =
+            "RNCOtroContribuyente names the issuer itself: it is for taxpayers that were dissolved, merged or split";
+        out.wrong(referencia("RNCOtroContribuyente"), message).given(other);
+    }
+}
+
+/// In notes the structure demands all three.
+fn reference_is_complete(case: &Case<'_>, out: &mut Findings<'_>) {
+    let given = reference(case);
+    if case.receipt_type.is_note() || *given == InformacionReferencia::default() {
+        return;
+    }
+    let fields = [
+        ("NCFModificado", given.ncf_modificado.is_some()),
+        ("FechaNCFModificado", given.fecha_ncf_modificado.is_some()),
+        ("CodigoModificacion", given.codigo_modificacion.is_some()),
+    ];
+    for (field, _) in fields.into_iter().filter(|(_, there)| !there) {
+        out.missing(
+            at(&["InformacionReferencia", field]),
+            format!("a reference to another receipt comes with {field}"),
+        );
+    }
+}
+
+fn correction_of_text_is_a_credit_note(case: &Case<'_>, out: &mut Findings<'_>) {
+    if case.receipt_type == E33 && has_code(case, &[CodigoModificacion::CorrigeTexto]) {
+        let message = "a correction of text changes no amount: it is usually a credit note, type 34";
+        out.wrong(referencia("CodigoModificacion"), message).given(2);
+    }
+}

@@ -1,0 +1,179 @@
+//! What the payer withholds: on the lines, and in the totals. The rates are the payer's business.
+
+use rust_decimal::Decimal;
+
+use super::finding::{line, totales};
+use super::{Case, Findings, Rule, ZERO, sum};
+use crate::Monto;
+use crate::ReceiptType::{E31, E33, E34, E41};
+use crate::catalogue::{IndicadorAgenteRetencionoPercepcion, IndicadorBienoServicio};
+use crate::document::{Item, Retencion};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule::notice(
+        "RETENCION-01",
+        "format, Retencion: perception is not in force",
+        "a line withholds, it does not collect ahead",
+        lines_do_not_collect_ahead,
+    ),
+    Rule::rejected(
+        "RETENCION-02",
+        "format, Retencion: MontoISRRetenido, type 41",
+        "a purchase withholds income tax from services only",
+        purchase_withholds_income_tax_from_services_only,
+    ),
+    Rule::rejected(
+        "RETENCION-03",
+        "format, Retencion: MontoITBISRetenido, type 41",
+        "a purchase says the ITBIS that it withholds, 0.00 for exempt lines",
+        purchase_says_the_itbis_withheld,
+    ),
+    Rule::notice(
+        "RETENCION-04",
+        "format, Retencion: MontoISRRetenido, type 41",
+        "a purchase of services withholds income tax",
+        purchase_of_services_withholds_income_tax,
+    ),
+    Rule::rejected(
+        "RETENCION-05",
+        "format, Retencion, types 31, 33 and 34",
+        "a line that withholds says how much",
+        retention_has_an_amount,
+    ),
+    Rule::conditional(
+        "RETENCION-06",
+        "IT §12; format, Totales: TotalITBISRetenido, TotalISRRetencion",
+        "the totals withheld are the sums of the lines, give or take one peso for each line",
+        totals_are_the_sums,
+    ),
+    Rule::rejected(
+        "RETENCION-07",
+        "format, Totales: TotalITBISRetenido, TotalISRRetencion",
+        "what lines withhold has its total, 0.00 included",
+        totals_are_there,
+    ),
+    Rule::notice(
+        "RETENCION-08",
+        "format, Totales: perception is not in force",
+        "nothing is collected ahead",
+        nothing_is_collected_ahead,
+    ),
+];
+
+/// The lines that withhold, with their places.
+fn withholding<'a>(case: &Case<'a>) -> impl Iterator<Item = (usize, &'a Item)> {
+    let lines = case.lines.iter().enumerate();
+    lines.filter(|(_, item)| item.retencion != Retencion::default())
+}
+
+fn lines_do_not_collect_ahead(case: &Case<'_>, out: &mut Findings<'_>) {
+    for (index, item) in withholding(case) {
+        let indicator = item.retencion.indicador_agente_retenciono_percepcion;
+        if indicator == Some(IndicadorAgenteRetencionoPercepcion::Percepcion) {
+            let path = line(index, &["Retencion", "IndicadorAgenteRetencionoPercepcion"]);
+            let message = "perception (2) is not in force: what is withheld is a retention (1)";
+            out.differs(path, 2, 1, message);
+        }
+    }
+}
+
+fn purchase_withholds_income_tax_from_services_only(case: &Case<'_>, out: &mut Findings<'_>) {
+    if case.receipt_type != E41 {
+        return;
+    }
+    for (index, item) in withholding(case) {
+        let goods = item.indicador_bieno_servicio == Some(IndicadorBienoServicio::Bien);
+        if let Some(given) = item.retencion.monto_isr_retenido.as_ref().filter(|_| goods) {
+            let path = line(index, &["Retencion", "MontoISRRetenido"]);
+            let message = "income tax is withheld from services (IndicadorBienoServicio 2), and the line is of goods";
+            out.forbidden(path, message).given(given);
+        }
+    }
+}
+
+fn purchase_says_the_itbis_withheld(case: &Case<'_>, out: &mut Findings<'_>) {
+    if case.receipt_type != E41 {
+        return;
+    }
+    for (index, item) in withholding(case) {
+        if item.retencion.monto_itbis_retenido.is_none() {
+            let path = line(index, &["Retencion", "MontoITBISRetenido"]);
+            let message = "a line of type 41 says the ITBIS that is withheld, 0.00 when it is exempt";
+            out.missing(path, message).expected("an amount, or 0.00");
+        }
+    }
+}
+
+fn purchase_of_services_withholds_income_tax(case: &Case<'_>, out: &mut Findings<'_>) {
+    if case.receipt_type != E41 {
+        return;
+    }
+    for (index, item) in withholding(case) {
+        let service = item.indicador_bieno_servicio == Some(IndicadorBienoServicio::Servicio);
+        if service && item.retencion.monto_isr_retenido.is_none() {
+            let path = line(index, &["Retencion", "MontoISRRetenido"]);
+            out.missing(path, "income tax is usually withheld from services of type 41");
+        }
+    }
+}
+
+fn retention_has_an_amount(case: &Case<'_>, out: &mut Findings<'_>) {
+    if !case.is_one_of(&[E31, E33, E34]) {
+        return;
+    }
+    for (index, item) in withholding(case) {
+        if item.retencion.monto_itbis_retenido.is_none() && item.retencion.monto_isr_retenido.is_none() {
+            let path = line(index, &["Retencion", "MontoITBISRetenido"]);
+            let message = "the line withholds, so MontoITBISRetenido or MontoISRRetenido says how much";
+            out.missing(path, message)
+                .expected("MontoITBISRetenido or MontoISRRetenido");
+        }
+    }
+}
+
+/// Name, what the header states, what the lines add up to.
+type Total<'a> = (&'static str, Option<&'a Monto>, Option<Decimal>);
+
+fn totals<'a>(case: &Case<'a>) -> [Total<'a>; 2] {
+    let stated = &case.document.encabezado.totales;
+    let itbis = case
+        .lines
+        .iter()
+        .map(|item| item.retencion.monto_itbis_retenido.as_ref());
+    let isr = case.lines.iter().map(|item| item.retencion.monto_isr_retenido.as_ref());
+    [
+        ("TotalITBISRetenido", stated.total_itbis_retenido.as_ref(), sum(itbis)),
+        ("TotalISRRetencion", stated.total_isr_retencion.as_ref(), sum(isr)),
+    ]
+}
+
+fn totals_are_the_sums(case: &Case<'_>, out: &mut Findings<'_>) {
+    for (name, stated, lines) in totals(case) {
+        let Some(stated) = stated else { continue };
+        let expected = lines.unwrap_or(ZERO);
+        let what = format!("{name} is not the sum of what the lines withhold");
+        out.tolerated(|| totales(name), stated.value(), &[expected], case.tolerance, &what);
+    }
+}
+
+fn totals_are_there(case: &Case<'_>, out: &mut Findings<'_>) {
+    for (name, stated, lines) in totals(case) {
+        if let Some(expected) = lines.filter(|_| stated.is_none()) {
+            out.missing(totales(name), format!("lines withhold {expected}, so {name} is due"))
+                .expected(expected.to_string());
+        }
+    }
+}
+
+fn nothing_is_collected_ahead(case: &Case<'_>, out: &mut Findings<'_>) {
+    let stated = &case.document.encabezado.totales;
+    for (name, given) in [
+        ("TotalITBISPercepcion", &stated.total_itbis_percepcion),
+        ("TotalISRPercepcion", &stated.total_isr_percepcion),
+    ] {
+        if let Some(given) = given {
+            let message = format!("perception is not in force: {name} is left out");
+            out.wrong(totales(name), message).given(given);
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! Each rule has cases in `rules/cases.json`: documents that pass, and documents that break this rule alone. A case is one
+//! of the documents of `rules/bases.json` with changes by path; `null` takes a field away.
+
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use std::collections::BTreeMap;
+
+use ecf::rules::references::{Modified, balance_after, check_balance};
+use ecf::rules::{CATALOGUE, Context, check};
+use ecf::totals::{IscRates, compute};
+use ecf::{Amounts, Draft, Environment, Grade, Node, ReceiptType, Violation};
+use serde_json::{Map, Value};
+
+const BASES: &str = include_str!("rules/bases.json");
+const CASES: &str = include_str!("rules/cases.json");
+
+/// How the paths of the cases start, and where that is in the document.
+const SHORT: [(&str, &str); 12] = [
+    ("IdDoc", "Encabezado/IdDoc"),
+    ("Emisor", "Encabezado/Emisor"),
+    ("Comprador", "Encabezado/Comprador"),
+    ("InformacionesAdicionales", "Encabezado/InformacionesAdicionales"),
+    ("Totales", "Encabezado/Totales"),
+    ("OtraMoneda", "Encabezado/OtraMoneda"),
+    ("Item", "DetallesItems/Item"),
+    ("Subtotales", "Subtotales"),
+    ("Entry", "DescuentosORecargos/DescuentoORecargo"),
+    ("Pagina", "Paginacion/Pagina"),
+    ("Paginacion", "Paginacion"),
+    ("Ref", "InformacionReferencia"),
+];
+
+fn long(path: &str) -> String {
+    let (start, rest) = path.split_once('/').unwrap_or((path, ""));
+    let (_, place) = SHORT.iter().find(|(short, _)| *short == start).unwrap();
+    format!("{place}/{rest}").trim_end_matches('/').to_owned()
+}
+
+/// Sets, adds or takes away what stands at a path.
+fn change(value: &mut Value, steps: &[&str], new: &Value) {
+    let [step, rest @ ..] = steps else {
+        *value = new.clone();
+        return;
+    };
+    if let Ok(index) = step.parse::<usize>() {
+        if value.is_null() {
+            *value = Value::Array(Vec::new());
+        }
+        let list = value.as_array_mut().unwrap();
+        if rest.is_empty() && new.is_null() {
+            list.remove(index);
+            return;
+        }
+        if index == list.len() {
+            list.push(Value::Null);
+        }
+        change(&mut list[index], rest, new);
+    } else {
+        if value.is_null() {
+            *value = Value::Object(Map::new());
+        }
+        let members = value.as_object_mut().unwrap();
+        change(members.entry(*step).or_insert(Value::Null), rest, new);
+    }
+}
+
+/// The document of a case, with its type.
+fn document(case: &Value) -> (ReceiptType, Node) {
+    let bases: Value = serde_json::from_str(BASES).unwrap();
+    let base = &bases[case["base"].as_str().unwrap()];
+    let mut payload = base["payload"].clone();
+    for (path, new) in case["change"].as_object().unwrap() {
+        let path = long(path);
+        change(&mut payload, &path.split('/').collect::<Vec<_>>(), new);
+    }
+    let receipt_type = base["type"].as_str().unwrap().parse().unwrap();
+    (receipt_type, Node::parse(payload.to_string().as_bytes()).unwrap())
+}
+
+/// What is found in a document in production, with nothing added to it.
+fn findings(receipt_type: ReceiptType, payload: &Node) -> Vec<Violation> {
+    let rates = IscRates::of(Environment::Ecf);
+    let (draft, mut told) = Draft::read(receipt_type, payload, Amounts::Verbatim).unwrap();
+    let computed = compute(draft.document(), receipt_type, &rates);
+    let context = Context {
+        receipt_type,
+        environment: Environment::Ecf,
+        today: "27-11-2026".parse().unwrap(),
+        computed: &computed,
+        rates: &rates,
+    };
+    told.extend(check(draft.document(), &context));
+    told
+}
+
+fn cases() -> BTreeMap<String, Value> {
+    serde_json::from_str(CASES).unwrap()
+}
+
+fn list<'c>(case: &'c Value, kind: &str) -> impl Iterator<Item = &'c Value> {
+    case[kind].as_array().unwrap().iter()
+}
+
+#[test]
+fn every_rule_has_documents_that_pass_and_documents_that_break_it() {
+    let cases = cases();
+    for rule in CATALOGUE.iter().filter(|rule| !STORED.contains(&rule.code)) {
+        let case = cases
+            .get(rule.code)
+            .unwrap_or_else(|| panic!("{} has no case", rule.code));
+        assert!(
+            list(case, "good").count() > 0 && list(case, "bad").count() > 0,
+            "{}",
+            rule.code
+        );
+    }
+    for code in cases.keys() {
+        assert!(CATALOGUE.iter().any(|rule| rule.code == code), "{code} is no rule");
+    }
+}
+
+#[test]
+fn documents_that_pass_raise_nothing() {
+    for (code, case) in cases() {
+        for good in list(&case, "good") {
+            let (receipt_type, payload) = document(good);
+            let found = findings(receipt_type, &payload);
+            assert_eq!(found, [], "{code} {good}");
+        }
+    }
+}
+
+#[test]
+fn documents_that_break_a_rule_raise_it_alone_and_at_the_field() {
+    let mut wrong = Vec::new();
+    for (code, case) in cases() {
+        let rule = CATALOGUE.iter().find(|rule| rule.code == code).unwrap();
+        for bad in list(&case, "bad") {
+            let (receipt_type, payload) = document(bad);
+            let found = findings(receipt_type, &payload);
+            let beside: Vec<&str> = bad["beside"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .map(|code| code.as_str().unwrap())
+                .collect();
+            let at = long(bad["at"].as_str().unwrap());
+            let told = found
+                .iter()
+                .any(|violation| violation.code == code && violation.path.join("/") == at);
+            let graded = found
+                .iter()
+                .filter(|violation| violation.code == code)
+                .map(|violation| violation.grade)
+                .max();
+            let alone = found
+                .iter()
+                .all(|violation| violation.code == code || beside.contains(&violation.code));
+            if !told || !alone || graded.is_none_or(|worst| worst > rule.grade) {
+                let found: Vec<_> = found
+                    .iter()
+                    .map(|violation| {
+                        format!(
+                            "{} {:?} {}: {}",
+                            violation.code,
+                            violation.grade,
+                            violation.path.join("/"),
+                            violation.message
+                        )
+                    })
+                    .collect();
+                wrong.push(format!("{code} at {at}, {bad}: {found:#?}"));
+            }
+        }
+        let worst = list(&case, "bad").filter_map(|bad| {
+            let (receipt_type, payload) = document(bad);
+            let found = findings(receipt_type, &payload);
+            found
+                .iter()
+                .filter(|violation| violation.code == code)
+                .map(|violation| violation.grade)
+                .max()
+        });
+        if worst.max() != Some(rule.grade) {
+            wrong.push(format!("{code}: no document breaks it with grade {:?}", rule.grade));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Rules about what is stored of the modified receipt: judged by a function of their own.
+const STORED: [&str; 3] = ["REFERENCIA-20", "REFERENCIA-21", "REFERENCIA-22"];
+
+/// The codes that a credit note of 118.00 raises with this code of modification and this balance.
+fn against_balance(code: u32, balance: &str, annulled: bool) -> Vec<&'static str> {
+    let case = serde_json::json!({"base": "34", "change": {"Ref/CodigoModificacion": code}});
+    let (receipt_type, payload) = document(&case);
+    let (draft, _) = Draft::read(receipt_type, &payload, Amounts::Verbatim).unwrap();
+    let modified = Modified {
+        balance: balance.parse().unwrap(),
+        annulled,
+    };
+    let found = check_balance(draft.document(), receipt_type, &modified);
+    assert!(found.iter().all(|violation| violation.grade == Grade::Rejected));
+    found.iter().map(|violation| violation.code).collect()
+}
+
+#[test]
+fn a_note_fits_what_is_left_of_the_modified_receipt() {
+    for (code, balance, annulled, expected) in [
+        (3, "118.00", false, None),
+        (3, "117.99", false, Some("REFERENCIA-21")),
+        (3, "118.00", true, Some("REFERENCIA-22")),
+        (1, "118.00", false, None),
+        (1, "118.01", false, Some("REFERENCIA-20")),
+        (1, "100.00", false, Some("REFERENCIA-20")),
+        (4, "0.00", true, None),
+    ] {
+        let found = against_balance(code, balance, annulled);
+        assert_eq!(
+            found,
+            Vec::from_iter(expected),
+            "code {code}, balance {balance}, annulled {annulled}"
+        );
+    }
+    let amount = |text: &str| text.parse().unwrap();
+    let left = balance_after(amount("1000.00"), amount("50.00"), amount("118.00"));
+    assert_eq!(left, Some(amount("932.00")));
+}
