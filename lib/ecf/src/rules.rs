@@ -77,7 +77,8 @@ pub fn check(document: &Document, context: &Context<'_>) -> Vec<Violation> {
     violations
 }
 
-/// Judges a draft whole, structure and rules together, and takes the next step with it.
+/// Judges a draft whole, structure and rules together, and takes the next step with it. A draft that was not completed
+/// yet is.
 ///
 /// Returns the receipt with what is only told.
 ///

@@ -140,6 +140,32 @@ fn is_told(found: &[Violation], names: &[&str]) -> bool {
     })
 }
 
+/// Where an amount is as large as its field, sums and products have more digits than a decimal holds.
+#[test]
+fn amounts_at_their_limits_are_judged_without_overflow() {
+    let most = "9999999999999999.99";
+    let part = json!({"TipoSubDescuento": "%", "SubDescuentoPorcentaje": "999.99", "MontoSubDescuento": most});
+    let line = json!({
+        "NumeroLinea": 1, "IndicadorFacturacion": 1, "NombreItem": "Artículo", "IndicadorBienoServicio": 1,
+        "CantidadItem": most, "PrecioUnitarioItem": "9999999999999999.9999", "DescuentoMonto": most,
+        "TablaSubDescuento": {"SubDescuento": vec![part; 12]}, "MontoItem": most, "Retencion": {"MontoITBISRetenido": most},
+        "OtraMonedaDetalle": {"PrecioOtraMoneda": "9999999999999999.9999", "MontoItemOtraMoneda": most}
+    });
+    let lines: Vec<Value> = std::iter::repeat_n(line, 1_000).collect();
+    let payload = json!({
+        "Encabezado": {
+            "Totales": {"MontoGravadoI1": most, "TotalITBIS1": most, "MontoTotal": most, "TotalITBISRetenido": "0.00"},
+            "OtraMoneda": {"TipoMoneda": "USD", "TipoCambio": "0.0001", "MontoTotalOtraMoneda": most}
+        },
+        "DetallesItems": {"Item": lines}
+    });
+    let payload = Node::parse(payload.to_string().as_bytes()).unwrap();
+    let (draft, _) = Draft::read(ReceiptType::E31, &payload, Amounts::Verbatim).unwrap();
+    let found = findings(draft.document());
+    assert!(found.iter().any(|violation| violation.code == "LINEA-03"));
+    assert!(found.iter().any(|violation| violation.code == "RETENCION-06"));
+}
+
 proptest! {
     #[test]
     fn computed_amounts_raise_nothing(lines in proptest::collection::vec(line(), 1..12), included: bool) {

@@ -14,9 +14,7 @@ use ecf::rules::{OnConditional, judge};
 use ecf::totals::IscRates;
 use ecf::{Amounts, Draft, Ecf, Environment, Fecha, Grade, ReceiptType, Violation};
 
-use workbook::Row;
-
-const WORKBOOKS: [&str; 2] = ["suite-1-ecf.xlsx", "suite-2-ecf.xlsx"];
+use workbook::{Row, SUITES};
 
 fn today() -> Fecha {
     "27-11-2026".parse().unwrap()
@@ -53,10 +51,12 @@ fn xml(ecf: Ecf) -> String {
 #[test]
 fn no_row_of_the_workbooks_is_refused_and_each_is_valid_under_its_schema() {
     let mut documents: BTreeMap<ReceiptType, Vec<(String, String)>> = BTreeMap::new();
-    for workbook in WORKBOOKS {
-        let Some(rows) = workbook::rows(workbook) else { return };
+    if SUITES.is_empty() {
+        return;
+    }
+    for (workbook, rows) in SUITES.iter() {
         assert_eq!(rows.len(), 25, "{workbook}");
-        for row in &rows {
+        for row in rows {
             let (ecf, told) = issue(row);
             assert!(
                 told.iter().all(|violation| violation.grade == Grade::Notice),
@@ -77,9 +77,8 @@ fn no_row_of_the_workbooks_is_refused_and_each_is_valid_under_its_schema() {
 /// Every cell stands in the XML as it is written in the sheet.
 #[test]
 fn every_cell_is_written_as_it_stands() {
-    for workbook in WORKBOOKS {
-        let Some(rows) = workbook::rows(workbook) else { return };
-        for row in &rows {
+    for (_, rows) in SUITES.iter() {
+        for row in rows {
             let written = xml(issue(row).0);
             let mut values: Vec<&str> = values(&written);
             for (header, cell) in row.iter().filter(|(header, _)| *header != "CasoPrueba") {
@@ -110,10 +109,12 @@ fn values(xml: &str) -> Vec<&str> {
 /// The authority's own data are off by a cent in three rows.
 #[test]
 fn the_known_differences_of_a_cent_are_notices_and_no_other_amount_differs() {
+    if SUITES.is_empty() {
+        return;
+    }
     let mut found = Vec::new();
-    for workbook in WORKBOOKS {
-        let Some(rows) = workbook::rows(workbook) else { return };
-        for row in &rows {
+    for (_, rows) in SUITES.iter() {
+        for row in rows {
             let told = issue(row).1;
             let amounts = told
                 .iter()

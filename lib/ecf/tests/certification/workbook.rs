@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use ecf::{Node, ReceiptType, json_schema};
 use quick_xml::events::{BytesStart, Event};
@@ -17,8 +18,14 @@ pub(crate) type Row = HashMap<String, String>;
 /// What a cell says when the element must not appear.
 const EMPTY: &str = "#e";
 
-/// The rows of the first sheet below its header. None when the workbook is not there.
-pub(crate) fn rows(name: &str) -> Option<Vec<Row>> {
+/// The workbooks that are there, by name, with the rows of their first sheet.
+pub(crate) static SUITES: LazyLock<Vec<(&str, Vec<Row>)>> = LazyLock::new(|| {
+    let names = ["suite-1-ecf.xlsx", "suite-2-ecf.xlsx"];
+    names.into_iter().filter_map(|name| Some((name, rows(name)?))).collect()
+});
+
+/// The rows below the header. None when the workbook is not there.
+fn rows(name: &str) -> Option<Vec<Row>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../../shared/certification")
         .join(name);
