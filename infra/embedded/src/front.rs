@@ -48,6 +48,11 @@ impl Services {
         }))
     }
 
+    /// Shows the messages again that an earlier process had received and not deleted.
+    pub(crate) fn release_in_flight(&self) -> Result<(), StartError> {
+        self.sqs.release_in_flight()
+    }
+
     async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
         let target = request
             .headers()

@@ -58,6 +58,9 @@ pub struct Options {
     pub data_dir: Option<PathBuf>,
     /// The loopback port; 0 takes any free one.
     pub port: u16,
+    /// Shows messages again that were in flight when the folder was last in use, instead of waiting for their
+    /// visibility time-out. For a caller whose receivers all ended with the process: nobody else can be holding them.
+    pub release_in_flight: bool,
 }
 
 /// Why the services could not be started.
@@ -127,6 +130,9 @@ impl Embedded {
         let (stop, stopping) = watch::channel(false);
         let server = threads.run(|runtime| {
             let services = Services::open(&data_dir, &endpoint_url, stopping.clone())?;
+            if options.release_in_flight {
+                services.release_in_flight()?;
+            }
             let listener =
                 tokio::net::TcpListener::from_std(listener).map_err(|source| StartError::Listen { port, source })?;
             Ok(runtime.spawn(front::serve(listener, services, stopping)))

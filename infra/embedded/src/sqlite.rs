@@ -52,14 +52,20 @@ impl Db {
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        blocking(|| {
-            // A panic rolled its transaction back, so the connection behind a poisoned lock is sound.
-            let mut connection = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let value = work(&transaction)?;
-            transaction.commit()?;
-            Ok(value)
-        })
+        blocking(|| self.write_at_start(work))
+    }
+
+    /// The same before anything else runs, on a caller's thread that may be of any runtime or none.
+    pub(crate) fn write_at_start<T, E: From<rusqlite::Error>>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        // A panic rolled its transaction back, so the connection behind a poisoned lock is sound.
+        let mut connection = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let value = work(&transaction)?;
+        transaction.commit()?;
+        Ok(value)
     }
 
     /// Runs `work`, which only reads, on one consistent state.

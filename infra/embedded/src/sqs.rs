@@ -90,6 +90,17 @@ impl Sqs {
         })
     }
 
+    /// Shows every message that is in flight, in all queues; whoever had received it can no longer delete it.
+    pub(crate) fn release_in_flight(&self) -> Result<(), StartError> {
+        let released = self
+            .db
+            .write_at_start(|tx| messages::release_in_flight(tx, Millis::now()));
+        released.map_err(|source| StartError::Database {
+            service: SCHEMA.service,
+            source,
+        })
+    }
+
     pub(crate) async fn call(&self, operation: &str, body: &[u8]) -> Result<Value, AwsError> {
         let now = Millis::now();
         match operation {

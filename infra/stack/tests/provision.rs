@@ -12,12 +12,7 @@ use ecf_embedded::{Embedded, Options};
 use ecf_stack::{Provisioned, Stack};
 
 async fn services() -> (Embedded, SdkConfig) {
-    let embedded = Embedded::start(Options {
-        data_dir: None,
-        port: 0,
-    })
-    .await
-    .unwrap();
+    let embedded = Embedded::start(Options::default()).await.unwrap();
     let config = aws_config::defaults(BehaviorVersion::latest())
         .region(Region::new("us-east-1"))
         .endpoint_url(embedded.endpoint_url())

@@ -1,6 +1,6 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 use aws_sdk_secretsmanager::primitives::Blob;
-use aws_sdk_sqs::types::QueueAttributeName;
+use aws_sdk_sqs::types::{MessageSystemAttributeName, QueueAttributeName};
 use ecf_embedded::{Embedded, Options, StartError};
 use tokio::net::TcpStream;
 
@@ -138,10 +138,54 @@ async fn a_folder_serves_one_process_at_a_time() {
     let _first = Stack::start_in(folder.path()).await;
     let second = Embedded::start(Options {
         data_dir: Some(folder.path().to_owned()),
-        port: 0,
+        ..Options::default()
     });
     let error = second.await.unwrap_err();
     assert!(matches!(error, StartError::DataDirInUse { .. }), "{error}");
+}
+
+#[tokio::test]
+async fn a_start_that_releases_what_was_in_flight_shows_it_at_once_and_counts_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let stack = Stack::start_in(folder.path()).await;
+    let visibility = [(QueueAttributeName::VisibilityTimeout, "3600")];
+    let url = sqs::create_with(&stack.sqs(), "jobs", &visibility).await;
+    for (body, delay) in [("in flight", 0), ("delayed", 900)] {
+        let send = stack.sqs().send_message().queue_url(&url).message_body(body);
+        send.delay_seconds(delay).send().await.unwrap();
+    }
+    let taken = sqs::receive(&stack.sqs(), &url, 0).await;
+    drop(stack);
+
+    let stack = Stack::open(Options {
+        data_dir: Some(folder.path().to_owned()),
+        release_in_flight: true,
+        ..Options::default()
+    })
+    .await;
+    let url = stack.sqs().get_queue_url().queue_name("jobs").send().await;
+    let url = url.unwrap().queue_url.unwrap();
+    let messages = sqs::receive(&stack.sqs(), &url, 0).await;
+    let [message] = messages.as_slice() else {
+        panic!("a delay is not in flight: {messages:?}")
+    };
+    assert_eq!(message.body(), Some("in flight"));
+    let count = &message.attributes().unwrap()[&MessageSystemAttributeName::ApproximateReceiveCount];
+    assert_eq!(count, "2");
+    // The receiver that died with the process cannot take it away from the one that has it now.
+    let stale = stack.sqs().delete_message().queue_url(&url);
+    stale
+        .receipt_handle(taken[0].receipt_handle().unwrap())
+        .send()
+        .await
+        .unwrap();
+    let left = stack
+        .sqs()
+        .get_queue_attributes()
+        .queue_url(&url)
+        .attribute_names(QueueAttributeName::All);
+    let left = left.send().await.unwrap().attributes.unwrap();
+    assert_eq!(left[&QueueAttributeName::ApproximateNumberOfMessagesNotVisible], "1");
 }
 
 #[tokio::test]
@@ -162,7 +206,12 @@ async fn a_taken_port_is_named() {
     let first = Stack::start().await;
     let port = first.embedded.endpoint_url().rsplit(':').next().unwrap();
     let port = port.parse().unwrap();
-    let error = Embedded::start(Options { data_dir: None, port }).await.unwrap_err();
+    let error = Embedded::start(Options {
+        port,
+        ..Options::default()
+    })
+    .await
+    .unwrap_err();
     assert!(matches!(error, StartError::Listen { port: named, .. } if named == port));
 }
 

@@ -21,12 +21,13 @@ impl Stack {
     pub(crate) async fn start_in(folder: &Path) -> Stack {
         Stack::open(Options {
             data_dir: Some(folder.to_owned()),
-            port: 0,
+            ..Options::default()
         })
         .await
     }
 
-    async fn open(options: Options) -> Stack {
+    /// Services with these options.
+    pub(crate) async fn open(options: Options) -> Stack {
         let embedded = Embedded::start(options).await.unwrap();
         let credentials = Credentials::new("anyone", PRESIGN_SECRET_ACCESS_KEY, None, None, "test");
         let config = aws_config::defaults(BehaviorVersion::latest())
