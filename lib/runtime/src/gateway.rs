@@ -1,7 +1,8 @@
 //! Entry point of HTTP functions: API Gateway REST events (version 1) to a router and back.
 //!
-//! The request side is `lambda_http`'s: it decodes base64 bodies and multi-valued headers and queries. It puts the stage
-//! in front of some paths; routes are matched on the path that the caller sent, so [`answer`] takes the raw path back.
+//! The request side is `lambda_http`'s: it decodes base64 bodies and multi-valued queries. It puts the stage in front of
+//! some paths; routes are matched on the path that the caller sent, so [`answer`] takes the raw path back. And of a header
+//! that was sent more than once it keeps the last value only, so [`answer`] puts all of them back.
 //!
 //! The answer side is ours: `lambda_http` turns each answer whose type looks like text into UTF-8 text, which drops a
 //! byte order mark and replaces what is not UTF-8. A stored document must leave as the bytes it is, so everything but
@@ -34,6 +35,10 @@ pub async fn serve(router: Router) -> Result<(), Error> {
 
 /// Answers one gateway event with a router. The local gateway calls it too.
 pub async fn answer(router: Router, event: LambdaRequest) -> ApiGatewayProxyResponse {
+    let headers = match &event {
+        LambdaRequest::ApiGatewayV1(request) => request.multi_value_headers.clone(),
+        _ => HeaderMap::new(),
+    };
     let request: lambda_http::Request = event.into();
     let id = match request.request_context_ref() {
         Some(RequestContext::ApiGatewayV1(context)) => context.request_id.clone(),
@@ -42,6 +47,7 @@ pub async fn answer(router: Router, event: LambdaRequest) -> ApiGatewayProxyResp
     let path = request.raw_http_path().to_owned();
     let mut request: Request<Body> = request.map(Body::new);
     *request.uri_mut() = with_path(request.uri(), &path);
+    request.headers_mut().extend(headers);
     if let Some(id) = id {
         request.extensions_mut().insert(RequestId(id));
     }

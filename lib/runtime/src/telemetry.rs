@@ -1,6 +1,10 @@
 //! Logs: one JSON object a line in Lambda, readable lines elsewhere. `RUST_LOG` selects, `info` without it.
 
-use std::{error::Error, fmt};
+use std::{
+    error::Error,
+    fmt,
+    io::{IsTerminal, stderr},
+};
 
 use tracing_subscriber::{EnvFilter, fmt::format::FmtSpan};
 
@@ -11,7 +15,12 @@ const LAMBDA_MARK: &str = "AWS_LAMBDA_RUNTIME_API";
 
 /// Installs the process's log output. A second call changes nothing.
 pub fn init() {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    init_with("info");
+}
+
+/// The same for a process that selects otherwise without `RUST_LOG`.
+pub fn init_with(default: &str) {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_span_events(FmtSpan::NONE);
@@ -24,7 +33,8 @@ pub fn init() {
             .with_span_list(false)
             .try_init()
     } else {
-        builder.with_writer(std::io::stderr).try_init()
+        // Colours are for people: a file or a pipe gets plain text.
+        builder.with_ansi(stderr().is_terminal()).with_writer(stderr).try_init()
     };
     if let Err(error) = installed {
         tracing::debug!(%error, "log output was already installed");

@@ -109,6 +109,24 @@ async fn a_space_or_a_percent_sign_in_a_query_survives() {
 }
 
 #[tokio::test]
+async fn every_value_of_a_header_arrives() {
+    let several = |headers: HeaderMap| async move {
+        let values = headers.get_all("x-forwarded-for").iter();
+        values
+            .map(|value| value.to_str().unwrap())
+            .collect::<Vec<_>>()
+            .join(" and ")
+    };
+    let router = Router::new().route("/", get(several));
+    let changes = json!({
+        "headers": {"X-Forwarded-For": "198.51.100.7"},
+        "multiValueHeaders": {"X-Forwarded-For": ["192.0.2.1", "198.51.100.7"]},
+    });
+    let answer = answered(router, event("GET", "/", changes)).await;
+    assert_eq!(answer["body"], "192.0.2.1 and 198.51.100.7");
+}
+
+#[tokio::test]
 async fn routes_are_matched_without_the_stage() {
     let router = Router::new().route(
         "/fe/x",
