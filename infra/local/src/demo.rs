@@ -13,9 +13,14 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use xmldsig::{Identity, testing};
 
-const RNC: &str = "131000012";
+/// The issuer in the payloads of `events/`.
+const RNC: &str = "130000001";
 const NAME: &str = "DEMOSTRACIONES DEL CARIBE SRL";
 const PIN: &str = "demo";
+/// Random bytes of the API key in the payloads of `events/`. Everybody knows it, so only this system takes it.
+const EVENTS_KEY: [u8; 24] = [
+    0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
+];
 /// A test certificate that outlives the pre-certification numbers.
 const CERTIFICATE_LIFE: SignedDuration = SignedDuration::from_hours(24 * 365 * 3);
 /// Expiry of the numbers that every taxpayer owns in pre-certification.
@@ -36,15 +41,14 @@ pub struct Demo {
 }
 
 impl Demo {
-    /// Makes the demo company, or finds the one that this state folder has.
+    /// Makes the demo company, or finds the one that was made with this file.
     pub(crate) async fn seed(
-        folder: &Path,
+        file: &Path,
         clients: &Clients,
         provisioned: &Provisioned,
         clock: &Clock,
     ) -> Result<Self, Error> {
-        let file = folder.join("demo.json");
-        if let Ok(kept) = std::fs::read(&file) {
+        if let Ok(kept) = std::fs::read(file) {
             return Ok(serde_json::from_slice(&kept)?);
         }
         let now = clock.now();
@@ -74,7 +78,7 @@ impl Demo {
             test_p12: base64(&p12),
             test_p12_pin: PIN.to_owned(),
         };
-        std::fs::write(&file, serde_json::to_vec_pretty(&demo)?)?;
+        std::fs::write(file, serde_json::to_vec_pretty(&demo)?)?;
         Ok(demo)
     }
 
@@ -139,6 +143,7 @@ async fn create(
     let environment = Environment::TesteCF;
     let id = CompanyId::from_random(ecf_runtime::random());
     let key = ApiKeySecret::generate(environment, ecf_runtime::random());
+    let identity = Identity::from_pkcs12(p12, PIN)?;
     let company = NewCompany {
         id,
         rnc: rnc.clone(),
@@ -149,10 +154,11 @@ async fn create(
         phone: Some("809-555-0100".to_owned()),
         default_environment: environment,
         verified: false,
+        certificate: Some(certificate_summary(identity.certificate(), now)),
         signup: None,
         created_at: now,
     };
-    let api_key = NewApiKey {
+    let new_key = |key: &ApiKeySecret| NewApiKey {
         company: id,
         environment,
         rnc: rnc.clone(),
@@ -171,14 +177,12 @@ async fn create(
     );
     vault.store_certificate(&id, p12, PIN).await?;
     let table = Table::new(clients.dynamodb.clone(), provisioned.table_name());
-    match table.create_company(company, Some(api_key)).await? {
+    match table.create_company(company, Some(new_key(&key))).await? {
         CompanyCreated::New => {}
         other => return Err(format!("the demo company could not be made: {other:?}").into()),
     }
-    let identity = Identity::from_pkcs12(p12, PIN)?;
-    table
-        .set_certificate_summary(&id, &certificate_summary(identity.certificate(), now), now)
-        .await?;
+    let events_key = ApiKeySecret::generate(environment, EVENTS_KEY);
+    table.create_api_key(new_key(&events_key)).await?;
     Ok((id, key))
 }
 

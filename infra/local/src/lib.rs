@@ -6,6 +6,7 @@
 //! simulator, on the same port.
 
 mod demo;
+mod folder;
 mod front;
 mod mounted;
 pub mod openapi;
@@ -17,6 +18,7 @@ mod start;
 mod timers;
 
 pub use demo::Demo;
+pub use mounted::{Mounted, QueueFunction, TimedFunction, mount};
 pub use options::{Command, RunOptions, USAGE};
 pub use ready::variables;
 pub use start::{Local, StartError};

@@ -6,6 +6,10 @@ use std::process::ExitCode;
 use ecf_local::{Command, Local, RunOptions, USAGE, openapi, variables};
 use ecf_runtime::{Clock, telemetry};
 
+/// What is logged unless `RUST_LOG` says otherwise: our own lines. The parts that play AWS tell of every request they refuse,
+/// and a refused conditional write is everyday business here.
+const LOGS: &str = "info,dynoxide=error,s3s=off";
+
 #[tokio::main]
 async fn main() -> ExitCode {
     match run().await {
@@ -30,7 +34,7 @@ async fn run() -> Result<(), ecf_runtime::Error> {
 }
 
 async fn serve(options: &RunOptions, json: bool) -> Result<(), ecf_runtime::Error> {
-    telemetry::init();
+    telemetry::init_with(LOGS);
     let local = Local::start(options).await?;
     print(&if json {
         local.ready_json()
@@ -41,12 +45,14 @@ async fn serve(options: &RunOptions, json: bool) -> Result<(), ecf_runtime::Erro
     if std::io::stderr().is_terminal() {
         let _ = writeln!(
             std::io::stderr(),
-            "\nstopping; state is kept in {}",
+            "\nstopping; state is kept in {} (Ctrl-C again stops at once)",
             options.data.display()
         );
     }
-    local.shutdown().await;
-    Ok(())
+    tokio::select! {
+        () = local.shutdown() => Ok(()),
+        again = stop_signal() => Ok(again?),
+    }
 }
 
 /// Waits for Ctrl-C or the signal that ends a service.

@@ -9,12 +9,12 @@ use ecf_store::Clients;
 use futures::future::BoxFuture;
 
 /// A worker: a batch in, the failed messages out.
-pub(crate) type QueueFunction = Arc<dyn Fn(SqsEvent) -> BoxFuture<'static, SqsBatchResponse> + Send + Sync>;
+pub type QueueFunction = Arc<dyn Fn(SqsEvent) -> BoxFuture<'static, SqsBatchResponse> + Send + Sync>;
 /// A function that a timer starts.
-pub(crate) type TimedFunction = Arc<dyn Fn() -> BoxFuture<'static, Result<(), Error>> + Send + Sync>;
+pub type TimedFunction = Arc<dyn Fn() -> BoxFuture<'static, Result<(), Error>> + Send + Sync>;
 
 /// A function and what starts it.
-pub(crate) enum Mounted {
+pub enum Mounted {
     Http(Router),
     Queue(QueueFunction),
     Timed(TimedFunction),
@@ -24,7 +24,7 @@ pub(crate) enum Mounted {
 ///
 /// # Errors
 /// When a variable is missing, or no crate has the name.
-pub(crate) fn mount(name: &str, env: &Env, clients: &Clients, clock: Clock) -> Result<Mounted, Error> {
+pub fn mount(name: &str, env: &Env, clients: &Clients, clock: Clock) -> Result<Mounted, Error> {
     Ok(match name {
         "issuing" => Mounted::Http(issuing::router(issuing::App::from_env(env, clients, clock)?)),
         "signup" => Mounted::Http(signup::router(signup::App::from_env(env, clients, clock)?)),

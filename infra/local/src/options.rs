@@ -94,6 +94,8 @@ impl Command {
 
 #[cfg(test)]
 mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
     use super::*;
 
     fn parse(arguments: &[&str]) -> Result<Command, lexopt::Error> {

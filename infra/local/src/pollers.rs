@@ -18,16 +18,19 @@ pub(crate) struct Mapping {
     queue_name: String,
     batch_size: i32,
     partial_failures: bool,
+    /// The function's time limit.
+    timeout: Duration,
     function: QueueFunction,
 }
 
 impl Mapping {
-    pub(crate) fn new(queue_url: String, source: &QueueSource, function: QueueFunction) -> Self {
+    pub(crate) fn new(queue_url: String, source: &QueueSource, timeout: Duration, function: QueueFunction) -> Self {
         Self {
             queue_url,
             queue_name: source.queue.clone(),
-            batch_size: i32::try_from(source.batch_size.min(10)).unwrap_or(10),
+            batch_size: i32::from(source.batch_size.min(10)),
             partial_failures: source.partial_failures,
+            timeout,
             function,
         }
     }
@@ -79,7 +82,11 @@ async fn process(sqs: &Client, mapping: &Mapping, messages: &[Message]) {
             return;
         }
     };
-    let failures = (mapping.function)(event).await.batch_item_failures;
+    let Ok(response) = tokio::time::timeout(mapping.timeout, (mapping.function)(event)).await else {
+        tracing::error!(queue = %mapping.queue_name, "a batch was ended at the function's time limit; it comes back");
+        return;
+    };
+    let failures = response.batch_item_failures;
     if !mapping.partial_failures && !failures.is_empty() {
         return;
     }

@@ -8,7 +8,8 @@ use ecf_runtime::Clock;
 use ecf_store::ReceiptId;
 use serde_json::json;
 
-use crate::start::{Local, environment_file};
+use crate::folder;
+use crate::start::Local;
 
 impl Local {
     /// One line of JSON: `base_url`, `api_key`, `company_rnc`, `simulator_url`, `test_p12`, `test_p12_pin`.
@@ -55,7 +56,7 @@ impl Local {
 /// # Errors
 /// When the state folder has none yet, or the template has no such function.
 pub fn variables(function: &str, folder: &Path) -> Result<String, ecf_runtime::Error> {
-    let file = environment_file(folder);
+    let file = folder::environment(folder);
     let kept = std::fs::read(&file).map_err(|error| format!("{}: {error}; start the system first", file.display()))?;
     let functions: BTreeMap<String, BTreeMap<String, String>> = serde_json::from_slice(&kept)?;
     let variables = functions.get(function).ok_or_else(|| {

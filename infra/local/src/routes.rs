@@ -15,18 +15,20 @@ struct Entry {
     function: usize,
 }
 
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord, Clone)]
+#[derive(Debug)]
 enum Segment {
     Literal(String),
-    Parameter,
-    Proxy,
+    Parameter(String),
+    /// The rest of the path.
+    Proxy(String),
 }
 
-/// A path's function and the resource that matched.
+/// A path's function, the resource that matched, and what stands for its parameters, as sent.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Found<'a> {
     pub(crate) resource: &'a str,
     pub(crate) function: usize,
+    pub(crate) parameters: Vec<(&'a str, String)>,
 }
 
 impl RouteTable {
@@ -35,15 +37,15 @@ impl RouteTable {
         let segments = resource
             .split('/')
             .filter(|segment| !segment.is_empty())
-            .map(|segment| {
-                if segment.starts_with('{') && segment.ends_with("+}") {
-                    Segment::Proxy
-                } else if segment.starts_with('{') {
-                    Segment::Parameter
-                } else {
-                    Segment::Literal(segment.to_owned())
-                }
-            });
+            .map(
+                |segment| match segment.strip_prefix('{').and_then(|segment| segment.strip_suffix('}')) {
+                    None => Segment::Literal(segment.to_owned()),
+                    Some(name) => match name.strip_suffix('+') {
+                        Some(name) => Segment::Proxy(name.to_owned()),
+                        None => Segment::Parameter(name.to_owned()),
+                    },
+                },
+            );
         self.routes.push(Entry {
             method: method.to_ascii_uppercase(),
             resource: resource.to_owned(),
@@ -63,6 +65,7 @@ impl RouteTable {
             .map(|route| Found {
                 resource: &route.resource,
                 function: route.function,
+                parameters: parameters(&route.segments, &path),
             })
     }
 }
@@ -71,20 +74,32 @@ fn matches(segments: &[Segment], path: &[&str]) -> bool {
     let mut path = path.iter();
     for segment in segments {
         match (segment, path.next()) {
-            (Segment::Proxy, Some(_)) => return true,
+            (Segment::Proxy(_), Some(_)) => return true,
             (Segment::Literal(literal), Some(given)) if literal == given => {}
-            (Segment::Parameter, Some(_)) => {}
+            (Segment::Parameter(_), Some(_)) => {}
             _ => return false,
         }
     }
     path.next().is_none()
 }
 
+fn parameters<'a>(segments: &'a [Segment], path: &[&str]) -> Vec<(&'a str, String)> {
+    let values = segments
+        .iter()
+        .enumerate()
+        .filter_map(|(place, segment)| match segment {
+            Segment::Literal(_) => None,
+            Segment::Parameter(name) => Some((name.as_str(), path[place].to_owned())),
+            Segment::Proxy(name) => Some((name.as_str(), path[place..].join("/"))),
+        });
+    values.collect()
+}
+
 fn rank(segments: &[Segment]) -> Vec<u8> {
     let rank = |segment: &Segment| match segment {
         Segment::Literal(_) => 0,
-        Segment::Parameter => 1,
-        Segment::Proxy => 2,
+        Segment::Parameter(_) => 1,
+        Segment::Proxy(_) => 2,
     };
     segments.iter().map(rank).collect()
 }
@@ -114,5 +129,17 @@ mod tests {
         assert_eq!(function("POST", "/api/v1/ecf/"), Some(1));
         assert_eq!(function("POST", "/api/v1/Ecf"), Some(0));
         assert_eq!(function("GET", "/"), None);
+    }
+
+    #[test]
+    fn what_stands_for_a_parameter_is_kept_as_sent() {
+        let table = table();
+        let parameters = |path| table.find("GET", path).map(|found| found.parameters);
+        assert_eq!(parameters("/api/v1/ecf/states"), Some(vec![]));
+        assert_eq!(parameters("/api/v1/ecf/a%20b"), Some(vec![("id", "a%20b".to_owned())]));
+        assert_eq!(
+            parameters("/api/v1/ecf/abc/xml"),
+            Some(vec![("proxy", "abc/xml".to_owned())])
+        );
     }
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::time::Duration;
 
 use axum::Router;
 use ecf_embedded::Embedded;
@@ -17,6 +18,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::demo::Demo;
+use crate::folder::StateFolder;
 use crate::front::{self, Gateway};
 use crate::mounted::{Mounted, mount};
 use crate::options::RunOptions;
@@ -27,15 +29,22 @@ use crate::timers;
 const SIMULATOR_PATH: &str = "/_simulator";
 /// The stack's name; resources are called after it.
 const STACK_NAME: &str = "ecf-local";
+/// How long batches under way may take once a stop was asked for. The slowest wait for the tax authority; one that is cut
+/// leaves a lease behind, and its receipt is looked up after the next start before it is sent again.
+const WORK_GRACE: Duration = Duration::from_secs(10);
+/// How long requests under way may take after that.
+const HTTP_GRACE: Duration = Duration::from_secs(2);
 
 /// Why the system could not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     #[error("cannot listen on 127.0.0.1:{port}; choose another port with --port")]
     Listen { port: u16, source: std::io::Error },
-    #[error("the state in {} cannot be read or written; --reset forgets it", folder.display())]
+    #[error("the state in {} cannot be read or written", folder.display())]
     State { folder: PathBuf, source: std::io::Error },
-    #[error("the embedded AWS services did not start; another instance may be using the same --data folder")]
+    #[error("the state in {} is in use by a system that is running; stop it, or choose another folder with --data", folder.display())]
+    InUse { folder: PathBuf },
+    #[error("the embedded AWS services did not start; --reset forgets their state")]
     Embedded(#[from] ecf_embedded::StartError),
     #[error("the tax authority's simulator did not start")]
     Simulator(#[from] ecf_simulator::StartError),
@@ -59,8 +68,12 @@ pub struct Local {
     clients: Clients,
     provisioned: Provisioned,
     embedded: Embedded,
-    stop: CancellationToken,
-    tasks: JoinSet<()>,
+    /// Pollers and timers.
+    work: Tasks,
+    /// The gateway, and the simulator behind the same port: work under way still needs them.
+    http: Tasks,
+    // Last: the folder is free for the next start once nothing runs on it any more.
+    _folder: StateFolder,
 }
 
 impl Local {
@@ -69,15 +82,7 @@ impl Local {
     /// # Errors
     /// Says which part did not start and why.
     pub async fn start(options: &RunOptions) -> Result<Self, StartError> {
-        let folder = &options.data;
-        let state = |source| StartError::State {
-            folder: folder.clone(),
-            source,
-        };
-        if options.reset && folder.exists() {
-            std::fs::remove_dir_all(folder).map_err(state)?;
-        }
-        std::fs::create_dir_all(folder).map_err(state)?;
+        // The port first: whoever finds it taken has touched nobody's state.
         let listener = TcpListener::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, options.port)))
             .await
             .map_err(|source| StartError::Listen {
@@ -88,6 +93,10 @@ impl Local {
             port: options.port,
             source,
         })?;
+        let folder = StateFolder::claim(&options.data)?;
+        if options.reset {
+            folder.reset()?;
+        }
         let base_url = format!("http://{address}");
         let simulator_url = options
             .simulator
@@ -95,8 +104,10 @@ impl Local {
             .unwrap_or_else(|| format!("{base_url}{SIMULATOR_PATH}"));
 
         let embedded = Embedded::start(ecf_embedded::Options {
-            data_dir: Some(folder.join("aws")),
+            data_dir: Some(folder.aws()),
             port: 0,
+            // The pollers that had received them ended with the last run.
+            release_in_flight: true,
         })
         .await?;
         let config = ecf_store::local_config(embedded.endpoint_url());
@@ -104,11 +115,10 @@ impl Local {
         let provisioned = stack.provision(&config, STACK_NAME).await?;
         let clients = Clients::new(&config);
         let clock = Clock::system();
-        write_environment(folder, embedded.endpoint_url(), &stack, &provisioned).map_err(state)?;
+        write_environment(&folder, embedded.endpoint_url(), &stack, &provisioned)?;
 
-        let stop = CancellationToken::new();
-        let mut tasks = JoinSet::new();
-        let mut http = Vec::new();
+        let (mut work, mut http) = (Tasks::default(), Tasks::default());
+        let mut routed = Vec::new();
         for function in &stack.functions {
             let variables = provisioned.environment_of(&function.name).cloned().unwrap_or_default();
             let mounted = mount(&function.name, &Env::of(variables), &clients, clock.clone()).map_err(|source| {
@@ -118,41 +128,39 @@ impl Local {
                 }
             })?;
             match mounted {
-                Mounted::Http(router) => http.push((function, router)),
+                Mounted::Http(router) => routed.push((function, router)),
                 Mounted::Queue(worker) => {
                     for source in &function.queues {
                         let url = provisioned.queue_url(&source.queue).unwrap_or_default().to_owned();
-                        let mapping = Mapping::new(url, source, worker.clone());
+                        let mapping = Mapping::new(url, source, function.timeout, worker.clone());
                         for _ in 0..POLLERS {
-                            tasks.spawn(pollers::poll(clients.sqs.clone(), mapping.clone(), stop.clone()));
+                            let poller = pollers::poll(clients.sqs.clone(), mapping.clone(), work.stop.clone());
+                            work.running.spawn(poller);
                         }
                     }
                 }
                 Mounted::Timed(timed) => {
                     for schedule in &function.schedules {
-                        tasks.spawn(timers::run(
-                            function.name.clone(),
-                            schedule.rate,
-                            timed.clone(),
-                            stop.clone(),
-                        ));
+                        let stop = work.stop.clone();
+                        let timer = timers::run(function.name.clone(), schedule.rate, timed.clone(), stop);
+                        work.running.spawn(timer);
                     }
                 }
             }
         }
-        let simulator = simulator(folder)?;
+        let simulator = simulator(&folder)?;
         let gateway = Router::new()
             .fallback(front::serve)
-            .with_state(Gateway::new(&stack.api, http));
+            .with_state(Gateway::new(&stack.api, routed));
         let app = Router::new().nest(SIMULATOR_PATH, simulator).fallback_service(gateway);
-        let stopped = stop.clone();
-        tasks.spawn(async move {
+        let stopped = http.stop.clone();
+        http.running.spawn(async move {
             let serving = axum::serve(listener, app).with_graceful_shutdown(stopped.cancelled_owned());
             if let Err(error) = serving.await {
                 tracing::error!(error = %error, "the gateway stopped");
             }
         });
-        let demo = Demo::seed(folder, &clients, &provisioned, &clock)
+        let demo = Demo::seed(&folder.demo(), &clients, &provisioned, &clock)
             .await
             .map_err(StartError::Demo)?;
         Ok(Self {
@@ -161,8 +169,9 @@ impl Local {
             clients,
             provisioned,
             embedded,
-            stop,
-            tasks,
+            work,
+            http,
+            _folder: folder,
         })
     }
 
@@ -186,11 +195,30 @@ impl Local {
         &self.provisioned
     }
 
-    /// Stops: no new requests and batches, those under way are finished, then the services close their files.
-    pub async fn shutdown(mut self) {
-        self.stop.cancel();
-        while self.tasks.join_next().await.is_some() {}
+    /// Stops: batches under way are finished, then requests under way, then the services close their files.
+    pub async fn shutdown(self) {
+        self.work.finish(WORK_GRACE).await;
+        self.http.finish(HTTP_GRACE).await;
         self.embedded.shutdown().await;
+    }
+}
+
+/// Tasks that end when they are told to stop.
+#[derive(Default)]
+struct Tasks {
+    stop: CancellationToken,
+    running: JoinSet<()>,
+}
+
+impl Tasks {
+    /// Tells them to stop and waits; who takes too long is cut.
+    async fn finish(mut self, grace: Duration) {
+        self.stop.cancel();
+        let all = async { while self.running.join_next().await.is_some() {} };
+        if tokio::time::timeout(grace, all).await.is_err() {
+            tracing::warn!("work was still under way when the system stopped; it is taken up again at the next start");
+            self.running.shutdown().await;
+        }
     }
 }
 
@@ -209,9 +237,9 @@ fn parameters(simulator_url: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-fn simulator(folder: &Path) -> Result<Router, ecf_simulator::StartError> {
+fn simulator(folder: &StateFolder) -> Result<Router, ecf_simulator::StartError> {
     let options = ecf_simulator::Options {
-        data: Some(folder.join("simulator")),
+        data: Some(folder.simulator()),
         ..ecf_simulator::Options::default()
     };
     Simulator::router(&options)
@@ -219,11 +247,11 @@ fn simulator(folder: &Path) -> Result<Router, ecf_simulator::StartError> {
 
 /// Keeps each function's variables in the state folder, for `ecf-local env`.
 fn write_environment(
-    folder: &Path,
+    folder: &StateFolder,
     endpoint: &str,
     stack: &Stack,
     provisioned: &Provisioned,
-) -> Result<(), std::io::Error> {
+) -> Result<(), StartError> {
     let functions: BTreeMap<_, _> = stack
         .functions
         .iter()
@@ -240,10 +268,6 @@ fn write_environment(
             (function.name.clone(), variables)
         })
         .collect();
-    std::fs::write(environment_file(folder), json!(functions).to_string())
-}
-
-/// The file that [`write_environment`] writes.
-pub(crate) fn environment_file(folder: &Path) -> PathBuf {
-    folder.join("environment.json")
+    let file = folder.environment();
+    std::fs::write(&file, json!(functions).to_string()).map_err(|source| StartError::State { folder: file, source })
 }

@@ -1,0 +1,83 @@
+//! The event that API Gateway (REST, payload version 1) hands to a function.
+
+use axum::body::Bytes;
+use axum::http::header::USER_AGENT;
+use axum::http::request::Parts;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use serde_json::{Map, Value, json};
+
+use crate::routes::Found;
+
+/// A request as an event. The path stays as the caller sent it; query names and values are decoded.
+pub(super) fn proxy(stage: &str, found: &Found<'_>, parts: &Parts, body: &Bytes) -> Value {
+    let path = parts.uri.path();
+    let headers = parts.headers.keys().map(|name| {
+        let values = parts.headers.get_all(name).iter();
+        let values = values.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+        (name.to_string(), values.collect())
+    });
+    let mut query: Vec<(String, Vec<String>)> = Vec::new();
+    for (name, value) in url::form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes()).into_owned() {
+        match query.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, values)) => values.push(value),
+            None => query.push((name, vec![value])),
+        }
+    }
+    let (headers, multi_headers) = single_and_multi(headers);
+    let (query, multi_query) = single_and_multi(query.into_iter());
+    // `*/*` is declared binary in the template, so the gateway encodes every body.
+    let body = if body.is_empty() {
+        Value::Null
+    } else {
+        json!(BASE64.encode(body))
+    };
+    let user_agent = parts.headers.get(USER_AGENT).and_then(|value| value.to_str().ok());
+    json!({
+        "resource": found.resource,
+        "path": path,
+        "httpMethod": parts.method.as_str(),
+        "headers": headers,
+        "multiValueHeaders": multi_headers,
+        "queryStringParameters": query,
+        "multiValueQueryStringParameters": multi_query,
+        "pathParameters": object(found.parameters.iter().map(|(name, value)| ((*name).to_owned(), json!(value)))),
+        "stageVariables": null,
+        "requestContext": {
+            "resourceId": "local",
+            "resourcePath": found.resource,
+            "httpMethod": parts.method.as_str(),
+            "path": format!("/{stage}{path}"),
+            "accountId": "000000000000",
+            "protocol": "HTTP/1.1",
+            "stage": stage,
+            "requestId": request_id(),
+            "apiId": "local",
+            "identity": { "sourceIp": "127.0.0.1", "userAgent": user_agent },
+        },
+        "isBase64Encoded": !body.is_null(),
+        "body": body,
+    })
+}
+
+/// The gateway gives the last value of each name, and all of them; neither when there is no name.
+fn single_and_multi(fields: impl Iterator<Item = (String, Vec<String>)>) -> (Value, Value) {
+    let fields: Vec<_> = fields.collect();
+    let single = fields.iter().map(|(name, values)| (name.clone(), json!(values.last())));
+    let multi = fields.iter().map(|(name, values)| (name.clone(), json!(values)));
+    (object(single), object(multi))
+}
+
+fn object(fields: impl Iterator<Item = (String, Value)>) -> Value {
+    let fields: Map<_, _> = fields.collect();
+    if fields.is_empty() {
+        Value::Null
+    } else {
+        Value::Object(fields)
+    }
+}
+
+fn request_id() -> String {
+    let bytes = ecf_runtime::random::<16>();
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,201 @@
+//! What one receipt costs at AWS, from the request to the delivered webhook: every call of the SDK is counted, and held against the
+//! budget of the design. Counters and index writes are in it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use ecf::Fecha;
+use ecf_local::{Mounted, QueueFunction, mount};
+use ecf_simulator::{Options, Simulator};
+use ecf_testkit::{AwsCalls, Queue, Receiver, TestCompany, TestStack, request};
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::payloads::payload;
+
+const WRITE_UNITS: f64 = 20.0;
+const READ_UNITS: f64 = 8.0;
+const SQS_REQUESTS: u32 = 12;
+const INVOCATIONS: u32 = 5;
+
+/// The functions that a receipt passes through, on one deployment.
+struct Line {
+    stack: TestStack,
+    company: TestCompany,
+    receiver: Receiver,
+    issuing: Router,
+    submission_worker: QueueFunction,
+    webhook_worker: QueueFunction,
+    _authority: Simulator,
+}
+
+impl Line {
+    async fn start() -> Self {
+        let clock = ecf_runtime::Clock::manual("2026-11-27T16:00:00Z".parse().unwrap());
+        let authority = Simulator::start(Options {
+            // The verdict is there at the first question, as it is within a second in most cases.
+            verdict_delay: Duration::ZERO,
+            clock: Arc::new(move || clock.now()),
+            ..Options::default()
+        });
+        let authority = authority.await.unwrap();
+        let url = authority.base_url();
+        let stack = TestStack::with_parameters(&[
+            ("TaxauthEcfUrl", url),
+            ("TaxauthFcUrl", url),
+            ("TaxauthStatusUrl", url),
+            ("AllowLoopbackTargets", "true"),
+        ])
+        .await;
+        let company = stack.company().await;
+        let receiver = Receiver::start().await;
+        let Mounted::Http(webhooks) = mounted(&stack, "webhooks") else {
+            panic!("webhooks has routes")
+        };
+        let hook = json!({ "url": receiver.url(), "events": ["ecf.*"] });
+        let path = "/api/v1/client/webhooks";
+        request(&webhooks, Method::POST, path, Some(&company.api_key), Some(&hook))
+            .await
+            .expect(201);
+        let Mounted::Http(issuing) = mounted(&stack, "issuing") else {
+            panic!("issuing has routes")
+        };
+        Self {
+            issuing,
+            submission_worker: worker(&stack, "submission-worker"),
+            webhook_worker: worker(&stack, "webhook-worker"),
+            stack,
+            company,
+            receiver,
+            _authority: authority,
+        }
+    }
+
+    /// Brings one receipt from the request to the delivered webhook, and gives what it cost.
+    async fn issue(&self, ecf_type: &str, external_id: Option<&str>) -> Cost {
+        self.stack.calls().reset();
+        let told = self.receiver.received().len();
+        let invocations = AtomicU32::new(1);
+        let today = Fecha::at(self.stack.clock().now()).to_string();
+        let mut body = json!({
+            "idempotency_key": format!("sale {told}"), "ecf_type": ecf_type,
+            "payload": payload(self.company.rnc.as_str(), &today, ecf_type, 1_000),
+        });
+        if let Some(external_id) = external_id {
+            body["external_id"] = json!(external_id);
+        }
+        let issued = request(
+            &self.issuing,
+            Method::POST,
+            "/api/v1/ecf",
+            Some(&self.company.api_key),
+            Some(&body),
+        )
+        .await;
+        let issued: Value = issued.expect(201);
+        for (queue, worker) in [
+            (Queue::SubmissionTesteCF, &self.submission_worker),
+            (Queue::Webhook, &self.webhook_worker),
+        ] {
+            let invoke = |event| {
+                invocations.fetch_add(1, Ordering::Relaxed);
+                worker(event)
+            };
+            self.stack.drain(queue, invoke).await;
+        }
+        let received = self.receiver.received().split_off(told);
+        let [webhook] = received.as_slice() else {
+            panic!("{received:?}")
+        };
+        assert_eq!(webhook.json()["public_id"], issued["public_id"]);
+        assert_eq!(webhook.json()["status"], "accepted");
+        Cost::of(self.stack.calls(), invocations.into_inner())
+    }
+}
+
+fn mounted(stack: &TestStack, name: &str) -> Mounted {
+    mount(name, &stack.env(name), stack.clients(), stack.clock().clone()).unwrap()
+}
+
+fn worker(stack: &TestStack, name: &str) -> QueueFunction {
+    match mounted(stack, name) {
+        Mounted::Queue(worker) => worker,
+        _ => panic!("{name} is fed from a queue"),
+    }
+}
+
+/// What a receipt cost.
+struct Cost {
+    table: String,
+    write_units: f64,
+    read_units: f64,
+    puts: usize,
+    sqs_requests: u32,
+    invocations: u32,
+}
+
+impl Cost {
+    fn of(calls: &AwsCalls, invocations: u32) -> Self {
+        let units = calls.units();
+        let mut table = String::new();
+        for call in calls.calls() {
+            let line = format!(
+                "{:<16} {:<20} {:>5.1} write {:>5.1} read {} request(s)\n",
+                call.service, call.operation, call.units.write, call.units.read, call.requests
+            );
+            table.push_str(&line);
+        }
+        table.push_str(&format!(
+            "{} write units, {} read units, {} S3 puts, {} SQS requests, {invocations} invocations\n",
+            units.write,
+            units.read,
+            calls.count("PutObject"),
+            calls.requests_to("SQS"),
+        ));
+        Self {
+            table,
+            write_units: units.write,
+            read_units: units.read,
+            puts: calls.count("PutObject"),
+            sqs_requests: calls.requests_to("SQS"),
+            invocations,
+        }
+    }
+
+    #[track_caller]
+    fn is_within(&self, what: &str, puts: usize) {
+        eprintln!("{what}\n{}", self.table);
+        assert!(self.write_units <= WRITE_UNITS, "{} write units", self.write_units);
+        assert!(self.read_units <= READ_UNITS, "{} read units", self.read_units);
+        assert_eq!(self.puts, puts, "S3 puts");
+        assert!(self.sqs_requests <= SQS_REQUESTS, "{} SQS requests", self.sqs_requests);
+        assert!(self.invocations <= INVOCATIONS, "{} invocations", self.invocations);
+        // A figure that stayed at nothing would be within any budget.
+        assert!(self.write_units > 5.0 && self.read_units > 1.0, "units are not counted");
+        assert!(self.sqs_requests >= 4 && self.invocations >= 3, "calls are not counted");
+    }
+}
+
+/// The first receipt pays for what the functions then keep: key, certificate, and the token that a certificate needs every hour. The
+/// second has an id of the caller's, which is an entry more in an index.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_receipt_stays_within_its_budget() {
+    let line = Line::start().await;
+    line.issue("31", None).await.is_within("type 31, the first of all", 1);
+    line.issue("31", Some("order 2"))
+        .await
+        .is_within("type 31 with an external id", 1);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_receipt_that_goes_as_a_summary_stays_within_its_budget() {
+    let line = Line::start().await;
+    line.issue("32", None)
+        .await
+        .is_within("type 32 as a summary, the first of all", 2);
+    line.issue("32", Some("order 2"))
+        .await
+        .is_within("type 32 as a summary with an external id", 2);
+}

@@ -1,0 +1,99 @@
+//! The payloads in `events/`, each handed to its function as Lambda would hand it over.
+
+use std::fs;
+use std::path::Path;
+
+use ecf_local::{Mounted, mount};
+use ecf_runtime::LambdaRequest;
+use ecf_stack::Stack;
+use ecf_testkit::TestStack;
+use serde_json::{Value, json};
+
+use crate::support::System;
+
+const EVENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../events");
+
+/// What each request is answered. The ids in the payloads are of nobody: reading them finds nothing.
+const ANSWERS: [(&str, i64); 10] = [
+    ("issuing/get.json", 404),
+    ("issuing/issue-31.json", 201),
+    ("issuing/issue-32-summary.json", 201),
+    ("issuing/states.json", 200),
+    ("signup/register.json", 201),
+    ("status/health.json", 200),
+    ("status/openapi.json", 200),
+    ("webhooks/create.json", 201),
+    ("webhooks/deliveries.json", 404),
+    ("webhooks/list.json", 200),
+];
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_event_is_taken_by_its_function() {
+    let stack = TestStack::start().await;
+    let company = stack.company().await;
+    let template = Stack::embedded(std::collections::BTreeMap::new()).unwrap();
+    let mut requests = Vec::new();
+    for function in &template.functions {
+        let name = &function.name;
+        let mounted = mount(name, &stack.env(name), stack.clients(), stack.clock().clone()).unwrap();
+        for (file, event) in events_of(name) {
+            match &mounted {
+                Mounted::Http(router) => {
+                    let event: LambdaRequest = serde_json::from_value(with_key(event, &company.api_key)).unwrap();
+                    let answer = ecf_runtime::answer(router.clone(), event).await;
+                    requests.push((file, answer.status_code));
+                }
+                Mounted::Queue(worker) => {
+                    let answer = worker(serde_json::from_value(event).unwrap()).await;
+                    assert!(answer.batch_item_failures.is_empty(), "{file}: {answer:?}");
+                }
+                Mounted::Timed(run) => {
+                    assert_eq!(event["detail-type"], "Scheduled Event", "{file}");
+                    run().await.unwrap();
+                }
+            }
+        }
+    }
+    stack.leave_messages();
+    requests.sort();
+    let requests: Vec<_> = requests.iter().map(|(file, status)| (file.as_str(), *status)).collect();
+    assert_eq!(requests, ANSWERS);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_key_in_the_payloads_opens_the_demo_company_of_the_local_system() {
+    let system = System::start().await;
+    let (_, event) = events_of("issuing").pop().unwrap();
+    let key = event["headers"]["X-API-Key"].as_str().unwrap();
+    let states = format!("{}/api/v1/ecf/states", system.caller.base_url);
+    assert_eq!(
+        system
+            .caller
+            .send(http::Method::GET, &states, Some(key), None)
+            .await
+            .status,
+        200
+    );
+    system.local.shutdown().await;
+}
+
+fn events_of(function: &str) -> Vec<(String, Value)> {
+    let folder = Path::new(EVENTS).join(function);
+    let files = fs::read_dir(&folder).unwrap_or_else(|error| panic!("events/{function}: {error}"));
+    files
+        .map(|file| {
+            let path = file.unwrap().path();
+            let event = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+            (format!("{function}/{}", path.file_name().unwrap().display()), event)
+        })
+        .collect()
+}
+
+/// The payload as this company would send it; one without a key stays without.
+fn with_key(mut event: Value, key: &str) -> Value {
+    if event["headers"]["X-API-Key"].is_string() {
+        event["headers"]["X-API-Key"] = json!(key);
+        event["multiValueHeaders"]["X-API-Key"] = json!([key]);
+    }
+    event
+}

@@ -1,0 +1,156 @@
+//! Issue, be judged, be told.
+
+use ecf_testkit::Receiver;
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::payloads::{note, payload};
+use crate::support::{Caller, System, signature, webhook_of, webhooks_of};
+
+/// Issues, waits for the verdict, and checks everything that a till, an ERP and the tax authority see of it.
+async fn issue_and_be_accepted(
+    caller: &Caller,
+    receiver: &Receiver,
+    secret: &str,
+    ecf_type: &str,
+    payload: &Value,
+) -> Value {
+    let key = format!("story-{ecf_type}-{}", payload["Encabezado"]["Totales"]["MontoTotal"]);
+    let issued = caller.issue(&key, ecf_type, payload).await.expect(201);
+    assert_eq!(issued["status"], "signed", "{issued}");
+    for printed in ["encf", "security_code", "electronic_stamp", "sign_date"] {
+        assert!(issued[printed].is_string(), "{printed}: {issued}");
+    }
+    let is_summary = ecf_type == "32" && payload["Encabezado"]["Totales"]["MontoTotal"].as_u64().unwrap() < 250_000;
+
+    let accepted = caller.wait_for_state(&issued, "accepted").await;
+    for kept in ["encf", "security_code", "electronic_stamp", "sign_date", "created_at"] {
+        assert_eq!(accepted[kept], issued[kept], "{kept}");
+    }
+    // A summary is judged at once and gets no track id.
+    assert_eq!(accepted["track_id"].is_string(), !is_summary, "{accepted}");
+
+    let documents = caller.documents(&issued).await;
+    let [document] = documents.as_slice() else {
+        panic!("{documents:?}")
+    };
+    assert_eq!(
+        (&document["estado"], &document["times"]),
+        (&json!("Aceptado"), &json!(1))
+    );
+    assert_eq!(document["kind"], if is_summary { "RFCE" } else { "ECF" });
+
+    let told = webhook_of(receiver, &issued).await;
+    assert_eq!(told.method, Method::POST);
+    assert_eq!(told.header("X-ECF-Event"), Some("accepted"));
+    assert_eq!(
+        told.header("X-ECF-Signature"),
+        Some(signature(secret, &told.body).as_str())
+    );
+    let event = told.json();
+    for (name, value) in event.as_object().unwrap() {
+        assert!(
+            !value.is_array() && (!value.is_object() || name.ends_with("_response")),
+            "not flat: {name}"
+        );
+    }
+    assert_eq!(event["status"], "accepted");
+    for same in ["encf", "security_code", "electronic_stamp", "sign_date"] {
+        assert_eq!(event[same], issued[same], "{same}");
+    }
+    accepted
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_type_reaches_its_verdict_and_each_is_told_once() {
+    let system = System::start().await;
+    let (caller, receiver) = (&system.caller, Receiver::start().await);
+    let secret = caller.subscribe(&receiver).await;
+    let today = caller.today();
+    let mut receipts = Vec::new();
+    for (ecf_type, amount) in [
+        ("31", 1_000),
+        ("32", 1_000),
+        ("32", 300_000),
+        ("41", 1_000),
+        ("43", 1_000),
+        ("44", 1_000),
+        ("45", 1_000),
+        ("46", 1_000),
+        ("47", 1_000),
+    ] {
+        let payload = payload(&caller.rnc, &today, ecf_type, amount);
+        receipts.push(issue_and_be_accepted(caller, &receiver, &secret, ecf_type, &payload).await);
+    }
+    // Notes come after the verdict on their invoice.
+    let invoice = receipts[0]["encf"].as_str().unwrap().to_owned();
+    for ecf_type in ["33", "34"] {
+        let payload = note(&caller.rnc, &today, ecf_type, 100, &invoice);
+        receipts.push(issue_and_be_accepted(caller, &receiver, &secret, ecf_type, &payload).await);
+    }
+    system.local.shutdown().await;
+    for receipt in &receipts {
+        assert_eq!(webhooks_of(&receiver, receipt).len(), 1, "{receipt}");
+    }
+    assert_eq!(receiver.received().len(), receipts.len());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_rejection_keeps_the_authoritys_words_and_is_told() {
+    let system = System::start().await;
+    let (caller, receiver) = (&system.caller, Receiver::start().await);
+    let secret = caller.subscribe(&receiver).await;
+    let fault = json!({
+        "service": "recepcion", "rnc": caller.rnc, "fault": "reject", "codigo": "145", "mensaje": "No corresponde.", "times": 1,
+    });
+    caller.control(Method::POST, "faults", &fault).await;
+    let payload = payload(&caller.rnc, &caller.today(), "31", 1_000);
+    let issued = caller.issue("rejected", "31", &payload).await.expect(201);
+    let rejected = caller.wait_for_state(&issued, "rejected").await;
+    assert_eq!(rejected["error_code"], "145", "{rejected}");
+    assert!(
+        rejected["error_message"].as_str().unwrap().contains("No corresponde."),
+        "{rejected}"
+    );
+    let told = webhook_of(&receiver, &issued).await;
+    assert_eq!(
+        told.header("X-ECF-Signature"),
+        Some(signature(&secret, &told.body).as_str())
+    );
+    assert_eq!(
+        (told.json()["event"].as_str(), told.json()["status"].as_str()),
+        (Some("rejected"), Some("rejected"))
+    );
+    // The next one is judged on its own.
+    let next = caller.issue("not rejected", "31", &payload).await.expect(201);
+    caller.wait_for_state(&next, "accepted").await;
+    system.local.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_repeated_request_is_answered_with_its_receipt_and_sent_once() {
+    let system = System::start().await;
+    let caller = &system.caller;
+    let first = payload(&caller.rnc, &caller.today(), "31", 1_000);
+    let issued = caller.issue("one sale", "31", &first).await.expect(201);
+    let accepted = caller.wait_for_state(&issued, "accepted").await;
+
+    let same = caller.issue("one sale", "31", &first).await;
+    assert_eq!(same.headers["idempotency-replayed"], "true");
+    assert_eq!(same.headers["idempotency-payload-differs"], "false");
+    assert_eq!(same.expect(200), accepted);
+    let other = payload(&caller.rnc, &caller.today(), "31", 2_000);
+    let replayed = caller.issue("one sale", "31", &other).await;
+    assert_eq!(replayed.headers["idempotency-payload-differs"], "true");
+    assert_eq!(replayed.expect(200), accepted);
+
+    // One number was used: the next receipt has the next.
+    let next = caller.issue("another sale", "31", &other).await.expect(201);
+    let sequence = |receipt: &Value| receipt["encf"].as_str().unwrap()[3..].parse::<u64>().unwrap();
+    assert_eq!(sequence(&next), sequence(&issued) + 1);
+    caller.wait_for_state(&next, "accepted").await;
+    let documents = caller.documents(&issued).await;
+    assert_eq!(documents.len(), 1, "{documents:?}");
+    assert_eq!(documents[0]["times"], 1);
+    system.local.shutdown().await;
+}

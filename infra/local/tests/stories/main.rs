@@ -1,0 +1,13 @@
+//! The service as its users meet it: the whole template in one process, the simulated tax authority, and only HTTP in between.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+mod budget;
+mod events;
+mod issuing;
+mod payloads;
+mod program;
+mod restart;
+mod routes;
+mod signup;
+mod support;

@@ -1,0 +1,231 @@
+//! The program as a person starts it.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::payloads::payload;
+use crate::support::Caller;
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_ecf-local");
+
+/// A running program; dropping it kills it.
+pub(crate) struct Program {
+    child: Child,
+    ready: String,
+}
+
+impl Program {
+    /// Starts the program on a folder and waits until it is ready.
+    pub(crate) fn start(folder: &Path) -> Self {
+        Self::with(folder, &[])
+    }
+
+    fn with(folder: &Path, more: &[&str]) -> Self {
+        let mut child = Command::new(PROGRAM)
+            .args(["--port", "0", "--json", "--data"])
+            .arg(folder)
+            .args(more)
+            .env_remove("RUST_LOG")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut ready = String::new();
+        BufReader::new(child.stdout.take().unwrap())
+            .read_line(&mut ready)
+            .unwrap();
+        if ready.is_empty() {
+            let output = child.wait_with_output().unwrap();
+            panic!("{}", String::from_utf8_lossy(&output.stderr));
+        }
+        // Nobody reads a pipe that is left alone, and a full one would stop the program.
+        let mut logs = child.stderr.take().unwrap();
+        std::thread::spawn(move || std::io::copy(&mut logs, &mut std::io::sink()));
+        Self { child, ready }
+    }
+
+    pub(crate) fn caller(&self) -> Caller {
+        Caller::of_ready_line(&self.ready)
+    }
+
+    /// SIGKILL: the program learns nothing of it.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// Ctrl-C; gives how long the program took to end.
+    pub(crate) fn interrupt(mut self) -> Duration {
+        let begun = Instant::now();
+        let sent = Command::new("sh")
+            .arg("-c")
+            .arg(format!("kill -INT {}", self.child.id()))
+            .status();
+        assert!(sent.unwrap().success());
+        assert!(self.child.wait().unwrap().success(), "Ctrl-C is not a failure");
+        begun.elapsed()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // Ended already, as a rule.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Runs the program to its end.
+fn run(arguments: &[&str]) -> Output {
+    Command::new(PROGRAM)
+        .args(arguments)
+        .env_remove("RUST_LOG")
+        .output()
+        .unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+#[test]
+fn help_goes_to_standard_output() {
+    let output = run(&["--help"]);
+    assert!(output.status.success());
+    assert!(text(&output.stdout).contains("usage: ecf-local"));
+    assert!(output.stderr.is_empty());
+}
+
+#[test]
+fn an_argument_that_is_not_understood_is_named_and_fails() {
+    let output = run(&["--prot", "80"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(output.stdout.is_empty());
+    let error = text(&output.stderr);
+    assert!(error.contains("--prot") && error.contains("--help"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_second_start_says_what_is_taken_and_touches_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().to_str().unwrap();
+    let program = Program::start(folder.path());
+    let port = program.caller().base_url.rsplit(':').next().unwrap().to_owned();
+    for (arguments, reason) in [
+        (
+            vec!["--port", &port, "--data", data, "--reset"],
+            format!("cannot listen on 127.0.0.1:{port}; choose another port"),
+        ),
+        (
+            vec!["--port", "0", "--data", data, "--reset"],
+            format!("the state in {data} is in use"),
+        ),
+    ] {
+        let output = run(&arguments);
+        assert_eq!(output.status.code(), Some(1));
+        let error = text(&output.stderr);
+        assert!(error.starts_with("ecf-local: ") && error.contains(&reason), "{error}");
+        assert_eq!(error.lines().count(), 1, "{error}");
+    }
+    assert_eq!(
+        program.caller().get("/ecf/states").await.status,
+        200,
+        "the first one goes on"
+    );
+    program.interrupt();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ctrl_c_ends_the_program_at_once_and_keeps_its_state_until_a_reset() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = Program::start(folder.path());
+    let first = program.caller();
+    let payload = payload(&first.rnc, &first.today(), "31", 1_000);
+    let issued = first.issue("kept", "31", &payload).await.expect(201);
+    first.wait_for_state(&issued, "accepted").await;
+    let took = program.interrupt();
+    // Pollers wait for messages at this moment, ten seconds at a time.
+    assert!(took < Duration::from_secs(4), "{took:?}");
+
+    let program = Program::start(folder.path());
+    let second = program.caller();
+    assert_eq!(second.key, first.key);
+    let again = second.issue("kept", "31", &payload).await.expect(200);
+    assert_eq!(again["encf"], issued["encf"]);
+    program.interrupt();
+
+    let program = Program::with(folder.path(), &["--reset"]);
+    let third = program.caller();
+    assert_ne!(third.key, first.key);
+    third.issue("kept", "31", &payload).await.expect(201);
+    program.interrupt();
+}
+
+#[test]
+fn a_persons_terminal_shows_the_address_the_key_and_two_lines_to_paste() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = Command::new(PROGRAM)
+        .args(["--port", "0", "--data"])
+        .arg(folder.path())
+        .env_remove("RUST_LOG")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let shown: Vec<String> = lines
+        .by_ref()
+        .map(Result::unwrap)
+        .take_while(|line| !line.starts_with("Ctrl-C"))
+        .collect();
+    child.kill().unwrap();
+    let mut logs = String::new();
+    child.stderr.take().unwrap().read_to_string(&mut logs).unwrap();
+    child.wait().unwrap();
+    assert!(
+        shown
+            .iter()
+            .any(|line| line.starts_with("API key") && line.contains("ecf_test_")),
+        "{shown:#?}"
+    );
+    let lines: Vec<_> = shown
+        .iter()
+        .filter(|line| line.starts_with("curl -s http://127.0.0.1:"))
+        .collect();
+    assert_eq!(lines.len(), 2, "{shown:#?}");
+    assert!(logs.is_empty(), "a start is quiet: {logs}");
+}
+
+#[test]
+fn env_prints_a_functions_variables_and_names_the_functions_otherwise() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().to_str().unwrap();
+    let output = run(&["env", "issuing", "--data", data]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("start the system first"));
+
+    let program = Program::start(folder.path());
+    let output = run(&["env", "issuing", "--data", data]);
+    let variables = text(&output.stdout);
+    for name in [
+        "TABLE_NAME=",
+        "BUCKET_NAME=",
+        "AWS_ENDPOINT_URL=http://127.0.0.1:",
+        "AWS_REGION=",
+    ] {
+        assert!(
+            variables.lines().any(|line| line.starts_with(name)),
+            "{name}: {variables}"
+        );
+    }
+    let output = run(&["env", "issuer", "--data", data]);
+    assert_eq!(output.status.code(), Some(1));
+    let error = text(&output.stderr);
+    assert!(
+        error.contains("`issuer`") && error.contains("submission-worker"),
+        "{error}"
+    );
+    program.interrupt();
+}

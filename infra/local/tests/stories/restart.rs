@@ -1,0 +1,136 @@
+//! Answered means kept: what was answered before a stop reaches its verdict after the next start, and is sent once.
+
+use std::path::Path;
+
+use ecf_local::{Local, RunOptions};
+use ecf_testkit::Receiver;
+use futures::future::join_all;
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::payloads::payload;
+use crate::program::Program;
+use crate::support::{Caller, PATIENCE, eventually, signature, start_in, webhook_of, webhooks_of};
+
+const RECEIPTS: usize = 10;
+
+/// Has the tax authority think for so long that no stop in the middle comes too late.
+async fn slow_down(caller: &Caller) {
+    caller
+        .control(Method::PUT, "verdict-delay", &json!({ "ms": 5_000 }))
+        .await;
+}
+
+async fn issue_ten(caller: &Caller) -> Vec<Value> {
+    let payload = payload(&caller.rnc, &caller.today(), "31", 1_000);
+    let issued = (0..RECEIPTS).map(async |number| {
+        caller
+            .issue(&format!("sale {number}"), "31", &payload)
+            .await
+            .expect(201)
+    });
+    join_all(issued).await
+}
+
+async fn each_is_accepted_and_was_sent_once(caller: &Caller, receipts: &[Value]) {
+    let accepted = receipts
+        .iter()
+        .map(|receipt| caller.wait_for_state(receipt, "accepted"));
+    join_all(accepted).await;
+    for receipt in receipts {
+        let documents = caller.documents(receipt).await;
+        assert_eq!(documents.len(), 1, "{documents:?}");
+        assert_eq!(documents[0]["times"], 1, "{documents:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_in_the_middle_of_ten_receipts_loses_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let receiver = Receiver::start().await;
+    let local = start_in(folder.path()).await;
+    let caller = Caller::of(&local);
+    let secret = caller.subscribe(&receiver).await;
+    slow_down(&caller).await;
+    let receipts = issue_ten(&caller).await;
+    local.shutdown().await;
+    assert!(
+        receiver.received().is_empty(),
+        "the stop came too late to prove anything"
+    );
+
+    let local = start_in(folder.path()).await;
+    let first_key = caller.key;
+    let caller = Caller::of(&local);
+    assert_eq!(caller.key, first_key, "the demo company is still there");
+    each_is_accepted_and_was_sent_once(&caller, &receipts).await;
+    for receipt in &receipts {
+        let told = webhook_of(&receiver, receipt).await;
+        assert_eq!(
+            told.header("X-ECF-Signature"),
+            Some(signature(&secret, &told.body).as_str())
+        );
+    }
+    local.shutdown().await;
+    for receipt in &receipts {
+        assert_eq!(webhooks_of(&receiver, receipt).len(), 1, "{receipt}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_could_not_be_sent_before_a_stop_is_sent_after_the_start() {
+    let folder = tempfile::tempdir().unwrap();
+    let local = start_with_authority(folder.path(), "http://127.0.0.1:9").await;
+    let caller = Caller::of(&local);
+    let receipts = issue_ten(&caller).await;
+    local.shutdown().await;
+
+    let local = start_in(folder.path()).await;
+    let caller = Caller::of(&local);
+    each_is_accepted_and_was_sent_once(&caller, &receipts).await;
+    local.shutdown().await;
+}
+
+/// Starts with another tax authority than the built-in one.
+async fn start_with_authority(folder: &Path, url: &str) -> Local {
+    let options = RunOptions {
+        port: 0,
+        data: folder.to_owned(),
+        simulator: Some(url.to_owned()),
+        ..RunOptions::default()
+    };
+    Local::start(&options).await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_process_killed_in_the_middle_of_ten_receipts_loses_none() {
+    let folder = tempfile::tempdir().unwrap();
+    let receiver = Receiver::start().await;
+    let program = Program::start(folder.path());
+    let caller = program.caller();
+    caller.subscribe(&receiver).await;
+    slow_down(&caller).await;
+    let receipts = issue_ten(&caller).await;
+    // Handed over and not judged: whoever is killed while sending leaves a lease, and its receipt is looked up for minutes.
+    for receipt in &receipts {
+        let path = format!("/ecf/{}", receipt["public_id"].as_str().unwrap());
+        let handed_over = async || {
+            let now = caller.get(&path).await.expect(200);
+            (now["status"] != "signed").then_some(())
+        };
+        eventually("handed over", PATIENCE, handed_over).await;
+    }
+    program.kill();
+    assert!(
+        receiver.received().len() < RECEIPTS,
+        "the kill came too late to prove anything"
+    );
+
+    let program = Program::start(folder.path());
+    let caller = program.caller();
+    each_is_accepted_and_was_sent_once(&caller, &receipts).await;
+    for receipt in &receipts {
+        webhook_of(&receiver, receipt).await;
+    }
+    program.interrupt();
+}

@@ -1,0 +1,183 @@
+//! Every route of the template, asked by people who must not get in.
+
+use std::collections::BTreeMap;
+
+use ecf_stack::{Function, Stack};
+use ecf_testkit::Receiver;
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::payloads::payload;
+use crate::support::{Caller, System};
+
+/// A key of the right form that nobody has.
+const WRONG_KEY: &str = "ecf_test_ffffffffffffffffffffffffffffffffffffffffffffffff";
+
+/// An address of the contract, in one of its spellings, and who answers it.
+struct Operation {
+    method: Method,
+    path: String,
+    is_public: bool,
+}
+
+/// The contract's operations under each of their spellings that a route of the template leads to.
+fn operations(stack: &Stack) -> Vec<Operation> {
+    let contract: Value = serde_json::from_str(&ecf_local::openapi::document().unwrap()).unwrap();
+    let mut operations = Vec::new();
+    for (path, methods) in contract["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let spellings = [
+                path.clone(),
+                path.replace("/ecf", "/eCF"),
+                path.replace("/taxauth", "/dgii"),
+            ];
+            let routed: Vec<_> = spellings
+                .iter()
+                .enumerate()
+                .filter(|(place, spelling)| !spellings[..*place].contains(spelling))
+                .filter(|(_, spelling)| stack.functions.iter().any(|function| leads_to(function, spelling)))
+                .collect();
+            assert!(!routed.is_empty(), "no route leads to {method} {path}");
+            for (_, spelling) in routed {
+                operations.push(Operation {
+                    method: method.to_uppercase().parse().unwrap(),
+                    path: spelling.clone(),
+                    is_public: operation["security"] == json!([{}]),
+                });
+            }
+        }
+    }
+    operations
+}
+
+fn leads_to(function: &Function, path: &str) -> bool {
+    function.routes.iter().any(|route| fits(&route.path, path))
+}
+
+/// Whether a route in the gateway's form takes a path.
+fn fits(route: &str, path: &str) -> bool {
+    let (mut route, mut path) = (route.split('/'), path.split('/'));
+    loop {
+        match (route.next(), path.next()) {
+            (None, None) => return true,
+            (Some(segment), Some(_)) if segment.ends_with("+}") => return true,
+            (Some(segment), Some(given)) if segment == given || segment.starts_with('{') => {}
+            _ => return false,
+        }
+    }
+}
+
+#[test]
+fn every_route_of_the_template_is_in_the_contract() {
+    let stack = Stack::embedded(BTreeMap::new()).unwrap();
+    let operations = operations(&stack);
+    for function in &stack.functions {
+        for route in &function.routes {
+            let asked = operations.iter().any(|operation| fits(&route.path, &operation.path));
+            assert!(
+                asked,
+                "{} {} of {} leads to nothing that is published",
+                route.method, route.path, function.name
+            );
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_gets_in_without_a_key_with_a_wrong_one_or_with_another_companys() {
+    let system = System::start().await;
+    let owner = &system.caller;
+    let receiver = Receiver::start().await;
+    let hook = json!({ "url": receiver.url(), "events": ["ecf.*"] });
+    let hook = owner.post("/client/webhooks", &hook).await.expect(201);
+    let sale = payload(&owner.rnc, &owner.today(), "31", 1_000);
+    let receipt = owner.issue("owned", "31", &sale).await.expect(201);
+    owner.wait_for_state(&receipt, "accepted").await;
+    let owned = [&receipt["public_id"], &receipt["encf"], &hook["public_id"]].map(|id| id.as_str().unwrap());
+    let stranger = stranger(owner).await;
+
+    let stack = Stack::embedded(BTreeMap::new()).unwrap();
+    let guarded = operations(&stack).into_iter().filter(|operation| !operation.is_public);
+    let mut asked = 0;
+    for Operation { method, path, .. } in guarded {
+        let id = if path.contains("/webhooks/") {
+            owned[2]
+        } else {
+            owned[0]
+        };
+        let url = format!("{}{}", owner.base_url, path.replace("{public_id}", id));
+        assert!(!url.contains('{'), "{url}: this test does not know what stands there");
+        let what = format!("{method} {path}");
+
+        let none = owner.send(method.clone(), &url, None, None).await;
+        assert_eq!(none.status, 422, "{what}: {}", none.body);
+        assert_eq!(none.body["detail"][0]["loc"], json!(["header", "X-API-Key"]), "{what}");
+
+        let wrong = owner.send(method.clone(), &url, Some(WRONG_KEY), None).await;
+        assert_eq!(wrong.status, 401, "{what}: {}", wrong.body);
+
+        let foreign = owner
+            .send(method.clone(), &url, Some(&stranger.key), Some(&json!({})))
+            .await;
+        if path.contains("{public_id}") {
+            assert_eq!(foreign.status, 404, "{what}: {}", foreign.body);
+        }
+        let shown = foreign.body.to_string();
+        assert!(
+            !owned[..].iter().any(|id| shown.contains(id)),
+            "{what} shows what is another's: {shown}"
+        );
+
+        // The owner is let in: the answers above are not those of a path that nobody serves.
+        let own = owner
+            .send(method.clone(), &url, Some(&owner.key), Some(&json!({})))
+            .await;
+        assert!(
+            ![401, 403, 404, 405].contains(&own.status),
+            "{what}: {} {}",
+            own.status,
+            own.body
+        );
+        asked += 1;
+    }
+    assert!(asked > 0);
+    system.local.shutdown().await;
+}
+
+/// Another company on the same system.
+async fn stranger(of: &Caller) -> Caller {
+    let request = json!({ "rnc": "131880681", "name": "Vecino SRL", "email": "vecino@example.com" });
+    let url = format!("{}/api/v1/public/register", of.base_url);
+    let registered = of.send(Method::POST, &url, None, Some(&request)).await.expect(201);
+    of.of_company(registered["api_key"]["key"].as_str().unwrap(), "131880681")
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn paths_of_nobody_and_bodies_of_any_size_are_answered_in_one_shape() {
+    let system = System::start().await;
+    let caller = &system.caller;
+    for path in ["/api/v1/nothing", "/api/v1/ecf2", "/api/v2/ecf", "/"] {
+        let answer = caller
+            .send(Method::GET, &format!("{}{path}", caller.base_url), None, None)
+            .await;
+        assert_eq!(
+            (answer.status, answer.body),
+            (404, json!({ "detail": "not found" })),
+            "{path}"
+        );
+    }
+    // Our own limit is the function's, the larger one the gateway's.
+    for (megabytes, by) in [(5, "function"), (11, "gateway")] {
+        let body = json!({ "idempotency_key": "x".repeat(megabytes * 1024 * 1024) });
+        let answer = caller.post("/ecf", &body).await;
+        assert_eq!(answer.status, 413, "{by}: {}", answer.body);
+        assert!(!answer.body["detail"].is_null(), "{by}: {}", answer.body);
+    }
+    let states = format!("{}/api/v1/ecf/states", caller.base_url);
+    let head = caller.send(Method::HEAD, &states, Some(&caller.key), None).await;
+    assert_eq!((head.status, head.body), (200, Value::Null));
+    let options = caller.send(Method::OPTIONS, &states, None, None).await;
+    assert_eq!(options.status, 204);
+    assert!(options.headers["allow"].to_str().unwrap().contains("GET"));
+    system.local.shutdown().await;
+}

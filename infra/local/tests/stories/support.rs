@@ -1,0 +1,209 @@
+//! A running system and a caller of it.
+
+use std::path::Path;
+use std::time::Duration;
+
+use ecf::Fecha;
+use ecf_local::{Local, RunOptions};
+use ecf_runtime::Clock;
+use ecf_testkit::{Received, Receiver};
+use hmac::{Hmac, KeyInit, Mac};
+use http::Method;
+use reqwest::header::HeaderMap;
+use serde_json::{Value, json};
+use sha2::Sha256;
+use tempfile::TempDir;
+use tokio::time::{Instant, interval};
+
+/// Longer than any receipt takes whose way is not obstructed, on a busy machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A system of this test's own.
+pub(crate) struct System {
+    pub(crate) local: Local,
+    pub(crate) caller: Caller,
+    _folder: TempDir,
+}
+
+impl System {
+    pub(crate) async fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let local = start_in(folder.path()).await;
+        Self {
+            caller: Caller::of(&local),
+            local,
+            _folder: folder,
+        }
+    }
+}
+
+/// Starts a system on a folder that the test keeps.
+pub(crate) async fn start_in(folder: &Path) -> Local {
+    let options = RunOptions {
+        port: 0,
+        data: folder.to_owned(),
+        ..RunOptions::default()
+    };
+    Local::start(&options).await.unwrap()
+}
+
+/// Someone with an API key.
+#[derive(Clone)]
+pub(crate) struct Caller {
+    http: reqwest::Client,
+    pub(crate) base_url: String,
+    pub(crate) simulator_url: String,
+    pub(crate) key: String,
+    pub(crate) rnc: String,
+    /// The line that the system printed when it was ready.
+    pub(crate) ready: Value,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Value,
+}
+
+impl Answer {
+    #[track_caller]
+    pub(crate) fn expect(self, status: u16) -> Value {
+        assert_eq!(self.status, status, "{}", self.body);
+        self.body
+    }
+}
+
+impl Caller {
+    pub(crate) fn of(local: &Local) -> Self {
+        Self::of_ready_line(&local.ready_json())
+    }
+
+    pub(crate) fn of_ready_line(line: &str) -> Self {
+        let ready: Value = serde_json::from_str(line).unwrap();
+        let text = |name: &str| ready[name].as_str().unwrap().to_owned();
+        Self {
+            http: reqwest::Client::builder().timeout(PATIENCE).build().unwrap(),
+            base_url: text("base_url"),
+            simulator_url: text("simulator_url"),
+            key: text("api_key"),
+            rnc: text("company_rnc"),
+            ready,
+        }
+    }
+
+    /// Another company on the same system.
+    pub(crate) fn of_company(&self, key: &str, rnc: &str) -> Self {
+        Self {
+            key: key.to_owned(),
+            rnc: rnc.to_owned(),
+            ..self.clone()
+        }
+    }
+
+    /// Any request, with this key or none.
+    pub(crate) async fn send(&self, method: Method, url: &str, key: Option<&str>, body: Option<&Value>) -> Answer {
+        let mut request = self.http.request(method, url);
+        if let Some(key) = key {
+            request = request.header("X-API-Key", key);
+        }
+        if let Some(body) = body {
+            request = request.json(body);
+        }
+        let response = request.send().await.unwrap();
+        let (status, headers) = (response.status().as_u16(), response.headers().clone());
+        let bytes = response.bytes().await.unwrap();
+        Answer {
+            status,
+            headers,
+            body: serde_json::from_slice(&bytes).unwrap_or(Value::Null),
+        }
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        let url = format!("{}/api/v1{path}", self.base_url);
+        self.send(Method::GET, &url, Some(&self.key), None).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
+        let url = format!("{}/api/v1{path}", self.base_url);
+        self.send(Method::POST, &url, Some(&self.key), Some(body)).await
+    }
+
+    pub(crate) async fn issue(&self, key: &str, ecf_type: &str, payload: &Value) -> Answer {
+        let body = json!({ "idempotency_key": key, "ecf_type": ecf_type, "payload": payload });
+        self.post("/ecf", &body).await
+    }
+
+    /// Waits until a receipt is in this state; another final one fails at once.
+    pub(crate) async fn wait_for_state(&self, receipt: &Value, state: &str) -> Value {
+        let path = format!("/ecf/{}", receipt["public_id"].as_str().unwrap());
+        eventually(&format!("{path} {state}"), PATIENCE, async || {
+            let now = self.get(&path).await.expect(200);
+            let status = now["status"].as_str().unwrap();
+            let open = ["signed", "submitted", "contingency"].contains(&status);
+            assert!(open || status == state, "{now}");
+            (status == state).then_some(now)
+        })
+        .await
+    }
+
+    /// What the tax authority received under a number.
+    pub(crate) async fn documents(&self, receipt: &Value) -> Vec<Value> {
+        let encf = receipt["encf"].as_str().unwrap();
+        let url = format!("{}/_control/documents?rnc={}&encf={encf}", self.simulator_url, self.rnc);
+        let answer = self.send(Method::GET, &url, None, None).await;
+        answer.expect(200).as_array().unwrap().clone()
+    }
+
+    /// Tells the simulated tax authority how to behave.
+    pub(crate) async fn control(&self, method: Method, what: &str, body: &Value) {
+        let url = format!("{}/_control/{what}", self.simulator_url);
+        let answer = self.send(method, &url, None, Some(body)).await;
+        assert!(answer.status < 300, "{what}: {} {}", answer.status, answer.body);
+    }
+
+    /// Subscribes a receiver to the verdicts and gives the secret.
+    pub(crate) async fn subscribe(&self, receiver: &Receiver) -> String {
+        let body = json!({ "url": receiver.url(), "events": ["ecf.*"] });
+        let created = self.post("/client/webhooks", &body).await.expect(201);
+        created["secret"].as_str().unwrap().to_owned()
+    }
+
+    pub(crate) fn today(&self) -> String {
+        Fecha::at(Clock::system().now()).to_string()
+    }
+}
+
+/// Asks again until there is an answer.
+pub(crate) async fn eventually<T>(what: &str, patience: Duration, mut ask: impl AsyncFnMut() -> Option<T>) -> T {
+    let mut ticks = interval(Duration::from_millis(50));
+    let end = Instant::now() + patience;
+    while Instant::now() < end {
+        ticks.tick().await;
+        if let Some(answer) = ask().await {
+            return answer;
+        }
+    }
+    panic!("did not happen within {patience:?}: {what}");
+}
+
+/// The webhook of a receipt, once it came.
+pub(crate) async fn webhook_of(receiver: &Receiver, receipt: &Value) -> Received {
+    eventually("a webhook", PATIENCE, async || webhooks_of(receiver, receipt).pop()).await
+}
+
+/// All webhooks of a receipt so far.
+pub(crate) fn webhooks_of(receiver: &Receiver, receipt: &Value) -> Vec<Received> {
+    let mut received = receiver.received();
+    received.retain(|one| one.json()["public_id"] == receipt["public_id"]);
+    received
+}
+
+/// `X-ECF-Signature` as an integrator computes it, over the raw bytes.
+pub(crate) fn signature(secret: &str, body: &[u8]) -> String {
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).unwrap();
+    mac.update(body);
+    format!("sha256={}", hex::encode(mac.finalize().into_bytes()))
+}
