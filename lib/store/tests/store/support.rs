@@ -29,12 +29,7 @@ pub(crate) struct App {
 pub(crate) async fn app(test: &str) -> App {
     let (embedded, names) = AWS
         .get_or_init(|| async {
-            let embedded = Embedded::start(Options {
-                data_dir: None,
-                port: 0,
-            })
-            .await
-            .unwrap();
+            let embedded = Embedded::start(Options::default()).await.unwrap();
             let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
             let stack = Stack::read(&root, BTreeMap::new()).unwrap();
             let names = stack
