@@ -98,10 +98,23 @@ pub(crate) async fn register(
         body_hash: request.body_hash(),
         api_key: new_key.id,
     });
-    // The P12 is stored first: a company is never there without the certificate that it brought.
+    // The company is the last thing made, in one write: it is never there without what it brought and needs, and whoever
+    // answers for an owned RNC finds no second private key lying about.
+    if verified && app.table.company_by_rnc(&request.rnc).await?.is_some() {
+        return Err(rnc_taken(&request.rnc));
+    }
     if let Some(p12) = &request.p12 {
         app.vault
             .store_certificate(&id, p12, request.pin.as_deref().unwrap_or_default())
+            .await?;
+    }
+    if environment == Environment::TesteCF {
+        let scope = Scope {
+            company: id,
+            environment,
+        };
+        app.table
+            .open_precertification_ranges(&scope, app.settings.precertification_valid_until, now)
             .await?;
     }
     let new = NewCompany {
@@ -114,35 +127,19 @@ pub(crate) async fn register(
         phone: request.phone.clone(),
         default_environment: environment,
         verified,
+        certificate: identity
+            .as_ref()
+            .map(|identity| certificate_summary(identity.certificate(), now)),
         signup,
         created_at: now,
     };
     match app.table.create_company(new, Some(new_key)).await? {
         CompanyCreated::New => {}
-        CompanyCreated::RncTaken => {
-            return Err(ApiError::conflict(
-                "rnc_taken",
-                format!("a verified company with the RNC {} exists", request.rnc),
-            ));
-        }
+        CompanyCreated::RncTaken => return Err(rnc_taken(&request.rnc)),
         CompanyCreated::SignupRepeated | CompanyCreated::IdTaken => {
             return Err(ApiError::unavailable(std::time::Duration::from_secs(1))
                 .caused_by("two sign-ups with one key at the same time"));
         }
-    }
-    if let Some(identity) = &identity {
-        app.table
-            .set_certificate_summary(&id, &certificate_summary(identity.certificate(), now), now)
-            .await?;
-    }
-    if environment == Environment::TesteCF {
-        let scope = Scope {
-            company: id,
-            environment,
-        };
-        app.table
-            .open_precertification_ranges(&scope, app.settings.precertification_valid_until, now)
-            .await?;
     }
     tell_portal(&app, id).await;
     Ok((
@@ -253,6 +250,10 @@ fn environment(request: &RegisterRequest, verified: bool) -> Result<Environment,
             )]))
         }
     }
+}
+
+fn rnc_taken(rnc: &Rnc) -> ApiError {
+    ApiError::conflict("rnc_taken", format!("a verified company with the RNC {rnc} exists"))
 }
 
 fn api_key(company: CompanyId, rnc: &Rnc, environment: Environment, now: Timestamp) -> (ApiKeySecret, NewApiKey) {

@@ -148,6 +148,7 @@ impl<'s> CompanyBuilder<'s> {
             phone: None,
             default_environment: self.environment,
             verified: self.verified,
+            certificate: None,
             signup: None,
             created_at: now,
         }

@@ -211,6 +211,7 @@ async fn a_refused_transaction_costs_two_units_a_part() {
         phone: None,
         default_environment: Environment::TesteCF,
         verified: true,
+        certificate: None,
         signup: None,
         created_at: stack.clock().now(),
     };

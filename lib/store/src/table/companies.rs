@@ -2,6 +2,7 @@
 //!
 //! A self-registered company is unverified and does not own its RNC; a verified one does, alone.
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::{Environment, Rnc};
 use jiff::{SignedDuration, Timestamp};
 
@@ -83,6 +84,8 @@ pub struct NewCompany {
     pub phone: Option<String>,
     pub default_environment: Environment,
     pub verified: bool,
+    /// The certificate that the vault holds already.
+    pub certificate: Option<CertificateSummary>,
     pub signup: Option<NewSignup>,
     pub created_at: Timestamp,
 }
@@ -146,9 +149,17 @@ impl Table {
         if let Some(key) = first_key {
             parts.extend(key.items().map(Part::PutNew));
         }
-        let refusals = match self.transact("create company", parts).await? {
-            Transacted::Done => return Ok(CompanyCreated::New),
-            Transacted::Refused(refusals) => refusals,
+        let refusals = match self.transact("create company", parts).await {
+            Ok(Transacted::Done) => return Ok(CompanyCreated::New),
+            Ok(Transacted::Refused(refusals)) => refusals,
+            // Nobody else draws the same id: a company under it is this one, and only the answer was lost.
+            Err(error) if error.is_retryable() => {
+                return match self.read("read company", &keys::company(&new.id)).await? {
+                    Some(_) => Ok(CompanyCreated::New),
+                    None => Err(error),
+                };
+            }
+            Err(error) => return Err(error),
         };
         let refused = refusals.iter().position(Option::is_some).unwrap_or(0);
         Ok(outcomes.get(refused).copied().unwrap_or(CompanyCreated::IdTaken))
@@ -172,16 +183,11 @@ impl Table {
         summary: &CertificateSummary,
         now: Timestamp,
     ) -> Result<bool, StoreError> {
-        let change = Change::of(keys::company(company))
-            .set(CERTIFICATE, bytes(summary.sha256))
-            .set(CERTIFICATE_SUBJECT, text(&summary.subject))
-            .set(CERTIFICATE_ISSUER, text(&summary.issuer))
-            .set(CERTIFICATE_SERIAL, text(&summary.serial))
-            .set(CERTIFICATE_FROM, instant(summary.not_before))
-            .set(CERTIFICATE_UNTIL, instant(summary.not_after))
-            .set(CERTIFICATE_STORED_AT, instant(summary.stored_at))
-            .set(UPDATED_AT, instant(now))
-            .when("attribute_exists(#pk)");
+        let mut change = Change::of(keys::company(company)).set(UPDATED_AT, instant(now));
+        for (name, value) in certificate_attributes(summary) {
+            change = change.set(name, value);
+        }
+        let change = change.when("attribute_exists(#pk)");
         Ok(matches!(
             self.apply("set certificate summary", change).await?,
             Applied::Done(_)
@@ -232,7 +238,7 @@ impl Table {
 
 fn profile_item(new: &NewCompany) -> Item {
     let created_at = instant(new.created_at);
-    NewItem::new(&keys::company(&new.id))
+    let mut item = NewItem::new(&keys::company(&new.id))
         .with(RNC, text(&new.rnc))
         .with(NAME, text(&new.name))
         .with(EMAIL, text(&new.email))
@@ -242,8 +248,23 @@ fn profile_item(new: &NewCompany) -> Item {
         .with(DEFAULT_ENVIRONMENT, text(new.default_environment.as_str()))
         .with(VERIFIED, flag(new.verified))
         .with(CREATED_AT, created_at.clone())
-        .with(UPDATED_AT, created_at)
-        .build()
+        .with(UPDATED_AT, created_at);
+    for (name, value) in new.certificate.iter().flat_map(certificate_attributes) {
+        item = item.with(name, value);
+    }
+    item.build()
+}
+
+fn certificate_attributes(summary: &CertificateSummary) -> [(&'static str, AttributeValue); 7] {
+    [
+        (CERTIFICATE, bytes(summary.sha256)),
+        (CERTIFICATE_SUBJECT, text(&summary.subject)),
+        (CERTIFICATE_ISSUER, text(&summary.issuer)),
+        (CERTIFICATE_SERIAL, text(&summary.serial)),
+        (CERTIFICATE_FROM, instant(summary.not_before)),
+        (CERTIFICATE_UNTIL, instant(summary.not_after)),
+        (CERTIFICATE_STORED_AT, instant(summary.stored_at)),
+    ]
 }
 
 fn signup_change(signup: &NewSignup, company: &CompanyId, now: Timestamp) -> Change {

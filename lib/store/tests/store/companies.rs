@@ -17,6 +17,7 @@ fn new_company(name: &str, rnc: &str, verified: bool) -> NewCompany {
         phone: None,
         default_environment: Environment::TesteCF,
         verified,
+        certificate: None,
         signup: None,
         created_at: noon(),
     }
@@ -98,6 +99,14 @@ async fn a_certificate_is_summed_up_on_its_company() {
             .unwrap()
     );
     let read = app.table.company(&company("cert-a")).await.unwrap().unwrap();
+    assert_eq!(read.certificate.as_ref(), Some(&summary));
+
+    let with_certificate = NewCompany {
+        certificate: Some(summary.clone()),
+        ..new_company("cert-b", "101000002", false)
+    };
+    app.table.create_company(with_certificate, None).await.unwrap();
+    let read = app.table.company(&company("cert-b")).await.unwrap().unwrap();
     assert_eq!(read.certificate, Some(summary));
 }
 

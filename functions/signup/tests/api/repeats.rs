@@ -1,0 +1,77 @@
+//! A sign-up whose answer got lost is sent again.
+
+use futures::future::join_all;
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+
+use crate::{Api, OWNER, company, company_with_certificate, id_of, key_of};
+
+fn with_key(mut body: Value) -> Value {
+    body["idempotency_key"] = json!("sign-up-1");
+    body
+}
+
+#[tokio::test]
+async fn a_repeat_within_the_hour_gets_a_new_key_in_place_of_the_first() {
+    let api = Api::start().await;
+    let body = with_key(company_with_certificate(OWNER));
+    let first = api.register(&body).await.expect(201);
+    api.stack.clock().advance(SignedDuration::from_mins(59));
+    let mut second = api.register(&body).await.expect(201);
+    assert_eq!(id_of(&first), id_of(&second));
+    assert_ne!(key_of(&first), key_of(&second));
+    assert_eq!(api.opened_by(key_of(&first)).await, None);
+    assert_eq!(api.opened_by(key_of(&second)).await.unwrap().company, id_of(&first));
+    // A third time, the second key goes.
+    let third = api.register(&body).await.expect(201);
+    assert_eq!(api.opened_by(key_of(&second)).await, None);
+    assert!(api.opened_by(key_of(&third)).await.is_some());
+    // All else is as it was.
+    second["api_key"] = first["api_key"].clone();
+    second["certificate"]["days_until_expiry"] = first["certificate"]["days_until_expiry"].clone();
+    assert_eq!(second, first);
+}
+
+#[tokio::test]
+async fn a_key_is_not_for_another_company() {
+    let api = Api::start().await;
+    let first = api.register(&with_key(company("130000001"))).await.expect(201);
+    let mut renamed = company("130000001");
+    renamed["name"] = json!("Otra SRL");
+    for body in [company("131880681"), renamed, company_with_certificate("130000001")] {
+        let refused = api.register(&with_key(body)).await.expect(409);
+        assert_eq!(refused["detail"]["code"], "idempotency_key_reused");
+    }
+    assert!(api.opened_by(key_of(&first)).await.is_some(), "the first key stays");
+}
+
+#[tokio::test]
+async fn after_an_hour_the_key_is_forgotten() {
+    let api = Api::start().await;
+    let body = with_key(company("130000001"));
+    let first = api.register(&body).await.expect(201);
+    api.stack.clock().advance(SignedDuration::from_hours(1));
+    let second = api.register(&body).await.expect(201);
+    assert_ne!(id_of(&first), id_of(&second));
+    assert!(api.opened_by(key_of(&first)).await.is_some());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sign_ups_of_one_key_at_once_make_one_company_and_leave_one_key() {
+    let api = Api::start().await;
+    let body = with_key(company("130000001"));
+    let answers = join_all((0..8).map(|_| api.register(&body))).await;
+    let mut ids = Vec::new();
+    let mut open = 0;
+    for answer in answers {
+        if answer.status == 503 {
+            assert!(answer.header("retry-after").is_some());
+            continue;
+        }
+        let registered = answer.expect(201);
+        open += usize::from(api.opened_by(key_of(&registered)).await.is_some());
+        ids.push(id_of(&registered));
+    }
+    ids.dedup();
+    assert_eq!((ids.len(), open), (1, 1));
+}
