@@ -157,6 +157,15 @@ async fn of_many_receipts_with_one_number_exactly_one_wins() {
 }
 
 #[tokio::test]
+async fn a_schedule_that_has_passed_does_not_make_a_receipt_due_at_once() {
+    let app = app("past schedule").await;
+    let mut new = new_receipt(&app.scope, "order-1", "E310000000001");
+    new.scheduled_for = Some(new.created_at);
+    let created = app.create(new).await;
+    assert_eq!(created.next_action_at, Some(at("2026-11-27T16:10:00Z")));
+}
+
+#[tokio::test]
 async fn a_receipt_without_a_number_gets_number_and_signature_later_and_once() {
     let app = app("signed later").await;
     let mut new = new_receipt(&app.scope, "order-1", "E310000000001");

@@ -47,9 +47,12 @@ pub struct NewReceipt {
 }
 
 impl NewReceipt {
-    /// Its schedule, else ten minutes on: by then the happy path is long done.
+    /// Its schedule while that is to come, else ten minutes on: by then the happy path is long done.
     pub(super) fn next_action_at(&self) -> Timestamp {
-        self.scheduled_for.unwrap_or(self.created_at + FIRST_LOOK)
+        match self.scheduled_for {
+            Some(when) if when > self.created_at => when,
+            _ => self.created_at + FIRST_LOOK,
+        }
     }
 }
 
