@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 use crate::App;
 use crate::numbering::{Number, take};
 use crate::request::{IssueQuery, IssueRequest};
-use crate::signing::{SignedDocument, sign};
+use crate::signing::{SignedDocument, identity, sign};
 
 /// A number that turns out to be locked is skipped. So many in a row are no race but a range that was used elsewhere.
 const NUMBER_ATTEMPTS: usize = 20;
@@ -137,13 +137,7 @@ async fn number_and_sign(
     payload_hash: [u8; 32],
     ecf: &Ecf,
 ) -> Result<Created, ApiError> {
-    let identity = app.identities.of(caller.company(), app.clock.now()).await?;
-    let Some(identity) = identity else {
-        return Err(ApiError::conflict(
-            "certificate_missing",
-            "the company has no certificate yet: upload its P12 first",
-        ));
-    };
+    let identity = identity(app, caller, app.clock.now()).await?;
     for _ in 0..NUMBER_ATTEMPTS {
         let now = app.clock.now();
         let Number {
@@ -170,7 +164,7 @@ async fn number_and_sign(
             scheduled_for: request.scheduled_for,
             monto_total: numbered.monto_total().to_string(),
             rnc_comprador: numbered.rnc_comprador().map(ToString::to_string),
-            fecha_emision: numbered.fecha_emision().clone(),
+            fecha_emision: numbered.fecha_emision(),
             signed: Some(signed),
             payload: None,
         };

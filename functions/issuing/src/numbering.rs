@@ -2,7 +2,7 @@
 
 use ecf::{Ecf, Encf, Fecha};
 use ecf_api::{ApiError, FieldError};
-use ecf_store::{CallerTake, Scope, Take};
+use ecf_store::{CallerTake, Numbering, Range, Scope, Take};
 use jiff::Timestamp;
 
 use crate::App;
@@ -22,7 +22,7 @@ pub(crate) async fn take(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp) ->
     let number = if let Some(encf) = ecf.encf() {
         match app.table.claim_caller_number(scope, encf, today, now).await? {
             CallerTake::Ok { valid_until } => Number {
-                encf: encf.clone(),
+                encf: *encf,
                 valid_until,
                 chosen_by_caller: true,
             },
@@ -46,6 +46,7 @@ pub(crate) async fn take(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp) ->
             }
         }
     } else {
+        foresee_expiry(app, scope, ecf, today).await?;
         match app.table.take_next_number(scope, ecf_type, today, now).await? {
             Take::Taken { encf, valid_until } => Number {
                 encf,
@@ -78,29 +79,49 @@ pub(crate) async fn take(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp) ->
             }
         }
     };
-    agrees_with_document(ecf, number)
+    // Also after a look ahead: the range may have run out in between.
+    match (given_expiry(ecf), number.valid_until) {
+        (Some(given), Some(authorised)) if given != authorised => Err(expiry_error(
+            given,
+            authorised,
+            format!("the range of {} is valid until {authorised}", number.encf),
+        )),
+        _ => Ok(number),
+    }
+}
+
+/// Looks at the range that is about to give a number, when the document brings an expiry: one that does not fit must cost no
+/// number. The few documents that bring one pay for the look.
+async fn foresee_expiry(app: &App, scope: &Scope, ecf: &Ecf, today: Fecha) -> Result<(), ApiError> {
+    let Some(given) = given_expiry(ecf) else {
+        return Ok(());
+    };
+    let ranges = app.table.ranges(scope, Some(ecf.receipt_type())).await?;
+    let gives_next = |range: &&Range| {
+        range.numbering != Some(Numbering::Caller) && !range.is_expired(today) && !range.is_exhausted()
+    };
+    match ranges.iter().find(gives_next).and_then(|range| range.valid_until) {
+        Some(authorised) if authorised != given => Err(expiry_error(
+            given,
+            authorised,
+            format!("the range of the next number is valid until {authorised}"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn given_expiry(ecf: &Ecf) -> Option<Fecha> {
+    ecf.document().encabezado.id_doc.fecha_vencimiento_secuencia
 }
 
 /// The authority refuses a document whose expiry is not the authorised one.
-fn agrees_with_document(ecf: &Ecf, number: Number) -> Result<Number, ApiError> {
-    let (Some(given), Some(authorised)) = (
-        &ecf.document().encabezado.id_doc.fecha_vencimiento_secuencia,
-        &number.valid_until,
-    ) else {
-        return Ok(number);
-    };
-    if given == authorised {
-        return Ok(number);
-    }
+fn expiry_error(given: Fecha, authorised: Fecha, what: String) -> ApiError {
     let loc = ["body", "payload", "Encabezado", "IdDoc", "FechaVencimientoSecuencia"];
-    let msg = format!(
-        "FechaVencimientoSecuencia is {given}, but the range of {} is valid until {authorised}",
-        number.encf
-    );
+    let msg = format!("FechaVencimientoSecuencia is {given}, but {what}");
     let error = FieldError::new(loc, "value_error", msg)
         .with_ctx("given", given.to_string())
         .with_ctx("expected", authorised.to_string());
-    Err(ApiError::validation(vec![error]))
+    ApiError::validation(vec![error])
 }
 
 fn encf_error(kind: &'static str, msg: String) -> ApiError {

@@ -1,12 +1,16 @@
 //! Signing: the receipt, and for a consumer invoice below the threshold the summary that is sent in its place.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use ecf::messages::Rfce;
 use ecf::{FechaHora, Numbered};
-use ecf_api::ApiError;
+use ecf_api::{ApiError, Caller};
 use ecf_store::{ContentHash, Signed};
 use jiff::Timestamp;
 use xmldsig::Identity;
+
+use crate::App;
 
 /// The frozen bytes and what the record keeps of them.
 pub(crate) struct SignedDocument {
@@ -15,11 +19,17 @@ pub(crate) struct SignedDocument {
     pub(crate) rfce: Option<Bytes>,
 }
 
-/// Signs a numbered receipt at this instant. The receipt is signed once: its summary carries the code of these very bytes.
+/// The identity that signs for the caller now. It is asked for before a number is taken: without it the number would be lost.
 ///
 /// # Errors
-/// When the certificate is not valid now, or cannot sign.
-pub(crate) fn sign(numbered: &Numbered, identity: &Identity, now: Timestamp) -> Result<SignedDocument, ApiError> {
+/// When the company has no certificate, or one that is not valid now.
+pub(crate) async fn identity(app: &App, caller: &Caller, now: Timestamp) -> Result<Arc<Identity>, ApiError> {
+    let Some(identity) = app.identities.of(caller.company(), now).await? else {
+        return Err(ApiError::conflict(
+            "certificate_missing",
+            "the company has no certificate yet: upload its P12 first",
+        ));
+    };
     let certificate = identity.certificate();
     if !certificate.is_valid_at(now) {
         let message = format!(
@@ -28,6 +38,14 @@ pub(crate) fn sign(numbered: &Numbered, identity: &Identity, now: Timestamp) -> 
         );
         return Err(ApiError::conflict("certificate_not_valid", message));
     }
+    Ok(identity)
+}
+
+/// Signs a numbered receipt at this instant. The receipt is signed once: its summary carries the code of these very bytes.
+///
+/// # Errors
+/// When the certificate cannot sign.
+pub(crate) fn sign(numbered: &Numbered, identity: &Identity, now: Timestamp) -> Result<SignedDocument, ApiError> {
     let firma = FechaHora::at(now);
     let full = xmldsig::sign(&numbered.to_xml(firma), identity).map_err(ApiError::internal)?;
     // The security code is the beginning of the signature's text, case preserved (signature guide, "Código de seguridad").
@@ -43,7 +61,7 @@ pub(crate) fn sign(numbered: &Numbered, identity: &Identity, now: Timestamp) -> 
         None
     };
     let signed = Signed {
-        encf: numbered.encf().clone(),
+        encf: numbered.encf(),
         sign_date: firma.to_string(),
         security_code,
         signed_xml: ContentHash::of(&full.xml),

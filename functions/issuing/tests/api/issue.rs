@@ -1,0 +1,401 @@
+//! `POST /api/v1/ecf` when all goes well, and its repetition.
+
+use ecf_store::SubmissionJob;
+use jiff::SignedDuration;
+use serde_json::json;
+
+use crate::{
+    Api, faults, id_of,
+    payloads::{invoice, large_consumer_invoice, small_consumer_invoice},
+};
+
+#[tokio::test]
+async fn a_receipt_is_numbered_signed_kept_and_queued() {
+    let api = Api::start().await;
+    let mut body = invoice("invoice-1");
+    body["external_id"] = json!("order 4711");
+    let answer = api.issue(&body).await;
+    let issued = answer.expect(201);
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+    assert_eq!(answer.header("Idempotency-Replayed"), None);
+    insta::assert_json_snapshot!(issued, {
+        ".public_id" => "[id]",
+        ".security_code" => "[code]",
+        ".taxauth_security_code" => "[code]",
+        ".dgii_security_code" => "[code]",
+        ".electronic_stamp" => "[stamp]",
+    }, @r#"
+    {
+      "completed_at": null,
+      "created_at": "2026-11-27T16:00:00.000Z",
+      "dgii_security_code": "[code]",
+      "dgii_track_id": null,
+      "ecf_type": "31",
+      "electronic_stamp": "[stamp]",
+      "encf": "E310005000000",
+      "environment": "TesteCF",
+      "error_code": null,
+      "error_message": null,
+      "external_id": "order 4711",
+      "idempotency_key": "invoice-1",
+      "public_id": "[id]",
+      "scheduled_for": null,
+      "security_code": "[code]",
+      "sign_date": "27-11-2026 12:00:00",
+      "status": "signed",
+      "submitted_at": null,
+      "taxauth_security_code": "[code]",
+      "taxauth_track_id": null,
+      "track_id": null,
+      "updated_at": "2026-11-27T16:00:00.000Z"
+    }
+    "#);
+
+    let job = SubmissionJob::Send {
+        company: api.company.scope.company,
+        environment: api.company.scope.environment,
+        receipt: id_of(&issued),
+        attempt: 0,
+    };
+    assert_eq!(api.jobs().await, [job]);
+    let kept = api.record(&issued).await;
+    assert_eq!(kept.encf().unwrap().to_string(), "E310005000000");
+    assert_eq!(kept.monto_total, "11800.00");
+}
+
+#[tokio::test]
+async fn the_stamp_carries_the_values_of_the_signed_document() {
+    let api = Api::start().await;
+    let issued = api.issue(&invoice("invoice-1")).await.expect(201);
+    let code = issued["security_code"].as_str().unwrap();
+    assert_eq!(code.len(), 6);
+    let stamp = issued["electronic_stamp"].as_str().unwrap();
+    let expected = "https://ecf.dgii.gov.do/testecf/consultatimbre?rncemisor=130000001&rnccomprador=131880681\
+        &encf=E310005000000&fechaemision=27%2D11%2D2026&montototal=11800%2E00&fechafirma=27%2D11%2D2026%2012%3A00%3A00&codigoseguridad=";
+    let encoded = stamp.strip_prefix(expected).unwrap_or_else(|| panic!("{stamp}"));
+    assert_eq!(decoded(encoded), code);
+    api.jobs().await;
+}
+
+#[tokio::test]
+async fn a_repeated_key_answers_with_the_first_receipt_whatever_the_payload() {
+    let api = Api::start().await;
+    let first = api.issue(&invoice("invoice-1")).await.expect(201);
+    api.stack.clock().advance(SignedDuration::from_hours(30 * 24));
+
+    let mut other = invoice("invoice-1");
+    other["payload"]["DetallesItems"]["Item"][0]["NombreItem"] = json!("Otra cosa");
+    other["external_id"] = json!("another");
+    let answer = api.issue(&other).await;
+    assert_eq!(answer.expect(200), first);
+    assert_eq!(answer.header("Idempotency-Replayed"), Some("true"));
+    assert_eq!(answer.header("Idempotency-Payload-Differs"), Some("true"));
+
+    // Not even a payload that would be refused, or another type, makes a second receipt of the key.
+    let answer = api
+        .issue(&json!({ "idempotency_key": "invoice-1", "ecf_type": "32", "payload": {} }))
+        .await;
+    assert_eq!(answer.expect(200), first);
+    assert_eq!(answer.header("Idempotency-Payload-Differs"), Some("true"));
+
+    let answer = api.issue(&invoice("invoice-1")).await;
+    assert_eq!(answer.expect(200), first);
+    assert_eq!(answer.header("Idempotency-Replayed"), Some("true"));
+    assert_eq!(answer.header("Idempotency-Payload-Differs"), Some("false"));
+
+    assert_eq!(api.numbers_taken("31").await, 1);
+    assert_eq!(api.jobs().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_repeated_key_answers_with_the_receipt_as_it_stands_now() {
+    let api = Api::start().await;
+    let issued = api.issue(&invoice("invoice-1")).await.expect(201);
+    let (table, scope, id) = (api.stack.table(), api.company.scope, id_of(&issued));
+    let now = api.stack.clock().now();
+    let lease = SignedDuration::from_mins(1);
+    table.claim_send(&scope, &id, now, lease).await.unwrap();
+    table.record_submitted(&scope, &id, "track-1", now).await.unwrap();
+    let replayed = api.issue(&invoice("invoice-1")).await.expect(200);
+    assert_eq!(replayed["status"], "submitted");
+    for twin in ["track_id", "taxauth_track_id", "dgii_track_id"] {
+        assert_eq!(replayed[twin], "track-1", "{twin}");
+    }
+    assert_eq!(replayed["submitted_at"], "2026-11-27T16:00:00.000Z");
+    api.jobs().await;
+}
+
+#[tokio::test]
+async fn a_key_belongs_to_one_company_and_environment() {
+    let api = Api::start().await;
+    let first = api.issue(&invoice("invoice-1")).await.expect(201);
+    let neighbour = api.stack.company_builder().rnc("131880681").build().await;
+    let neighbour = Api::of(api.stack, neighbour);
+    let mut body = invoice("invoice-1");
+    body["payload"]["Encabezado"]["Emisor"]["RNCEmisor"] = json!("131880681");
+    let second = neighbour.issue(&body).await.expect(201);
+    assert_ne!(first["public_id"], second["public_id"]);
+    assert_eq!(neighbour.jobs().await.len(), 2);
+}
+
+#[tokio::test]
+async fn a_deferred_receipt_is_signed_now_and_left_to_housekeeping() {
+    let api = Api::start().await;
+    let issued = api
+        .post("/api/v1/ecf?mode=deferred", &invoice("invoice-1"))
+        .await
+        .expect(201);
+    assert_eq!(issued["status"], "signed");
+    assert_eq!(issued["encf"], "E310005000000");
+    assert_eq!(api.jobs().await, []);
+    assert_eq!(due(&api).await, []);
+    api.stack.clock().advance(SignedDuration::from_mins(10));
+    assert_eq!(due(&api).await, [id_of(&issued)]);
+}
+
+#[tokio::test]
+async fn both_spellings_of_the_path_issue() {
+    let api = Api::start().await;
+    let issued = api
+        .post("/api/v1/eCF?mode=online", &invoice("invoice-1"))
+        .await
+        .expect(201);
+    assert_eq!(api.issue(&invoice("invoice-1")).await.expect(200), issued);
+    api.jobs().await;
+}
+
+#[tokio::test]
+async fn what_was_put_right_is_told_in_warnings() {
+    let api = Api::start().await;
+    let mut body = invoice("invoice-1");
+    body["payload"]["Encabezado"]["Emisor"]["TablaTelefonoEmisor"] =
+        json!({ "Telefono": [{ "Telefono": "809-555-0100" }] });
+    let issued = api.issue(&body).await.expect(201);
+    insta::assert_json_snapshot!(issued["warnings"], @r#"
+    [
+      {
+        "ctx": {
+          "code": "AVISO-02",
+          "expected": "TelefonoEmisor"
+        },
+        "input": null,
+        "loc": [
+          "body",
+          "payload",
+          "Encabezado",
+          "Emisor",
+          "TablaTelefonoEmisor",
+          "TelefonoEmisor"
+        ],
+        "msg": "Telefono was taken as TelefonoEmisor",
+        "type": "alias"
+      },
+      {
+        "ctx": {
+          "code": "AVISO-02",
+          "given": "809-555-0100"
+        },
+        "input": "809-555-0100",
+        "loc": [
+          "body",
+          "payload",
+          "Encabezado",
+          "Emisor",
+          "TablaTelefonoEmisor",
+          "TelefonoEmisor",
+          "0"
+        ],
+        "msg": "TelefonoEmisor is a value, not an object; its member Telefono was taken",
+        "type": "alias"
+      }
+    ]
+    "#);
+
+    let issued = api.issue(&small_consumer_invoice("till-1")).await.expect(201);
+    insta::assert_json_snapshot!(issued["warnings"], @r#"
+    [
+      {
+        "ctx": {
+          "code": "AVISO-06"
+        },
+        "input": null,
+        "loc": [
+          "body",
+          "payload",
+          "Encabezado",
+          "Comprador"
+        ],
+        "msg": "a consumer invoice names a buyer: CONSUMIDOR FINAL was filled in",
+        "type": "value_added"
+      }
+    ]
+    "#);
+    api.jobs().await;
+}
+
+#[tokio::test]
+async fn the_published_clients_way_of_writing_a_payload_is_taken() {
+    let api = Api::start().await;
+    // Blocks out of order, amounts as floats, codes and rates as numbers, the type after the number.
+    let body = json!({
+        "ecf_type": 31,
+        "payload": {
+            "Encabezado": {
+                "IdDoc": { "eNCF": "E310000000001", "TipoeCF": 31, "TipoPago": "1", "TipoIngresos": "01", "IndicadorMontoGravado": 0 },
+                "Emisor": {
+                    "RNCEmisor": "130000001", "RazonSocialEmisor": "Ferretería de Prueba SRL",
+                    "DireccionEmisor": "Avenida Winston Churchill 1099", "FechaEmision": "27-11-2026",
+                },
+                "Totales": {
+                    "MontoTotal": 11800.0, "TotalITBIS": 1800.0, "TotalITBIS1": 1800.0, "ITBIS1": 18,
+                    "MontoGravadoTotal": 10000.0, "MontoGravadoI1": 10000.0,
+                },
+                "Comprador": { "RNCComprador": "131880681", "RazonSocialComprador": "Constructora del Cibao SRL" },
+                "Version": "1.0",
+            },
+            "DetallesItems": { "Item": [{
+                "NumeroLinea": 1, "NombreItem": "Cemento gris", "IndicadorFacturacion": 1, "IndicadorBienoServicio": 1,
+                "CantidadItem": 20, "PrecioUnitarioItem": 500.0, "MontoItem": 10000.0,
+            }]},
+        },
+        "idempotency_key": "client-1",
+        "environment": "TesteCF",
+        "scheduled_for": null,
+        "external_id": null,
+    });
+    let issued = api.post("/api/v1/ecf?mode=online", &body).await.expect(201);
+    assert_eq!(issued["encf"], "E310000000001");
+    assert_eq!(api.record(&issued).await.monto_total, "11800.00");
+    api.jobs().await;
+}
+
+#[tokio::test]
+async fn an_answer_has_what_the_published_client_demands() {
+    let api = Api::start().await;
+    let states = [
+        "received",
+        "deferred",
+        "validated",
+        "signed",
+        "submitted",
+        "accepted",
+        "conditionally_accepted",
+        "rejected",
+        "failed",
+        "cancelled",
+        "contingency",
+        "incapacity",
+    ];
+    for body in [invoice("invoice-1"), large_consumer_invoice("till-1")] {
+        let issued = api.issue(&body).await.expect(201);
+        let path = format!("/api/v1/ecf/{}", issued["public_id"].as_str().unwrap());
+        for document in [&issued, &api.get(&path).await.expect(200)] {
+            let required = [
+                "public_id",
+                "idempotency_key",
+                "ecf_type",
+                "environment",
+                "status",
+                "created_at",
+                "updated_at",
+            ];
+            for field in required {
+                assert!(document[field].is_string(), "{field} of {document}");
+            }
+            assert!(states.contains(&document["status"].as_str().unwrap()), "{document}");
+            let optional = [
+                "external_id",
+                "encf",
+                "scheduled_for",
+                "dgii_track_id",
+                "dgii_security_code",
+                "error_code",
+                "error_message",
+            ];
+            for field in optional {
+                let value = document.get(field).unwrap_or_else(|| panic!("{field} is not shown"));
+                assert!(value.is_string() || value.is_null(), "{field} of {document}");
+            }
+            for instant in ["created_at", "updated_at"] {
+                let text = document[instant].as_str().unwrap();
+                assert_eq!(text.parse::<jiff::Timestamp>().unwrap(), api.stack.clock().now());
+            }
+        }
+    }
+    api.jobs().await;
+}
+
+#[tokio::test]
+async fn a_later_instant_is_refused_and_an_earlier_one_is_now() {
+    let api = Api::start().await;
+    let mut body = invoice("invoice-1");
+    body["scheduled_for"] = json!("2026-11-27T12:00:01");
+    let refused = api.issue(&body).await.expect(422);
+    assert_eq!(
+        faults(&refused),
+        [("body/scheduled_for".to_owned(), "value_error".to_owned())]
+    );
+    assert_eq!(api.numbers_taken("31").await, 0);
+
+    // Without an offset it is local time, and noon has come.
+    body["scheduled_for"] = json!("2026-11-27T12:00:00");
+    let issued = api.issue(&body).await.expect(201);
+    assert_eq!(issued["status"], "signed");
+    assert_eq!(api.jobs().await.len(), 1);
+    // It is on its way: housekeeping must not send it a second time in this minute.
+    api.stack.clock().advance(SignedDuration::from_mins(1));
+    assert_eq!(due(&api).await, []);
+}
+
+#[tokio::test]
+async fn issuing_makes_these_calls_and_no_more() {
+    let api = Api::start().await;
+    api.issue(&invoice("warm-up")).await.expect(201);
+    for (body, puts) in [(invoice("invoice-1"), 1), (small_consumer_invoice("till-1"), 2)] {
+        api.stack.calls().reset();
+        api.issue(&body).await.expect(201);
+        let expected = [
+            ("DynamoDB GetItem", 1),
+            ("DynamoDB Query", 1),
+            ("DynamoDB TransactWriteItems", 1),
+            ("DynamoDB UpdateItem", 2),
+            ("S3 PutObject", puts),
+            ("SQS SendMessage", 1),
+        ];
+        let counts = api.stack.calls().counts();
+        let counts: Vec<(&str, usize)> = counts.iter().map(|(call, count)| (call.as_str(), *count)).collect();
+        assert_eq!(counts, expected);
+        let units = api.stack.calls().units();
+        assert!(units.write <= 8.0 && units.read <= 1.5, "{units:?}");
+    }
+    api.jobs().await;
+}
+
+/// What housekeeping would look after now.
+pub(crate) async fn due(api: &Api) -> Vec<ecf_store::ReceiptId> {
+    let mut found = Vec::new();
+    for shard in 0..ecf_store::SHARDS {
+        let now = api.stack.clock().now();
+        let entries = api.stack.table().due_now(shard, now, 100).await.unwrap();
+        found.extend(entries.into_iter().map(|entry| entry.receipt));
+    }
+    found
+}
+
+/// A query value without its percent signs.
+fn decoded(encoded: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = encoded.as_bytes();
+    while let [first, after @ ..] = rest {
+        rest = after;
+        match (first, after) {
+            (b'%', [high, low, after @ ..]) => {
+                let digits = [*high, *low];
+                bytes.push(u8::from_str_radix(str::from_utf8(&digits).unwrap(), 16).unwrap());
+                rest = after;
+            }
+            (byte, _) => bytes.push(*byte),
+        }
+    }
+    String::from_utf8(bytes).unwrap()
+}
