@@ -8,13 +8,14 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use ecf::{Amounts, Draft, Ecf, ReceiptState, Violation};
+use ecf::{Ecf, ReceiptState};
 use ecf_api::{ApiError, Caller, CodedError, DocumentView, FieldError, ValidJson, ValidQuery, ValidationError};
 use ecf_store::{Created, Mode, NewReceipt, Receipt, ReceiptId, SubmissionJob};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::App;
+use crate::check::{Checked, check, refused};
 use crate::numbering::{Number, take};
 use crate::request::{IssueQuery, IssueRequest};
 use crate::signing::{SignedDocument, identity, sign};
@@ -28,7 +29,11 @@ const NUMBER_ATTEMPTS: usize = 20;
     path = "/api/v1/ecf",
     tag = "Comprobantes",
     summary = "Emitir un comprobante",
-    params(("mode" = Option<String>, Query, description = "`online` (the default): sent at once. `deferred`: sent by the worker later")),
+    params(
+        ("mode" = Option<String>, Query, description = "`online` (the default): sent at once. `deferred`: sent by the worker later"),
+        ("on_conditional" = Option<String>, Query, description = "What the authority would accept only conditionally: `refuse` (the default in TesteCF and CerteCF) or `warn` (the default in production)"),
+        ("amounts" = Option<String>, Query, description = "`scaled`: amounts get their decimals, what is left out is computed. `verbatim` (the default in CerteCF): written as given, nothing is added"),
+    ),
     request_body = IssueRequest,
     responses(
         (status = 201, description = "Issued: signed, stored and queued", body = IssuedView),
@@ -54,7 +59,7 @@ pub(crate) async fn issue(
         return Ok(replayed(&app, &existing, payload_hash));
     }
     refuse_schedule(&app, &request)?;
-    let (ecf, notices) = checked(&caller, &request)?;
+    let Checked { ecf, warnings, .. } = check(&caller, &request, &query, app.clock.now())?;
     let created = number_and_sign(&app, &caller, &request, query.mode, id, payload_hash, &ecf).await?;
     match created {
         Created::New(receipt) => {
@@ -63,7 +68,7 @@ pub(crate) async fn issue(
                 StatusCode::CREATED,
                 Json(IssuedView {
                     document: app.view(&receipt),
-                    warnings: notices,
+                    warnings,
                 }),
             )
                 .into_response())
@@ -83,31 +88,6 @@ pub(crate) struct IssuedView {
     document: DocumentView,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<FieldError>,
-}
-
-/// Reads and checks the document; every violation at once.
-fn checked(caller: &Caller, request: &IssueRequest) -> Result<(Ecf, Vec<FieldError>), ApiError> {
-    let (draft, notices) = Draft::read(request.ecf_type, &request.payload, Amounts::Scaled).map_err(refused)?;
-    let emisor = draft.document().encabezado.emisor.rnc_emisor.clone();
-    let ecf = draft.check().map_err(refused)?;
-    if emisor.as_ref() != Some(&caller.rnc) {
-        let given = emisor.map(|rnc| rnc.to_string()).unwrap_or_default();
-        let loc = ["body", "payload", "Encabezado", "Emisor", "RNCEmisor"];
-        let msg = format!("RNCEmisor is {given}, but the API key belongs to {}", caller.rnc);
-        let error = FieldError::new(loc, "value_error", msg)
-            .with_ctx("given", given)
-            .with_ctx("expected", caller.rnc.to_string());
-        return Err(ApiError::validation(vec![error]));
-    }
-    let notices = notices
-        .iter()
-        .map(|notice| FieldError::of_violation(&["body", "payload"], notice))
-        .collect();
-    Ok((ecf, notices))
-}
-
-fn refused(violations: Vec<Violation>) -> ApiError {
-    ApiError::violations(&violations)
 }
 
 /// Receipts for a later instant need a worker that signs; until there is one they are refused, not kept unsigned.

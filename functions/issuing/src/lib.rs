@@ -8,6 +8,7 @@
 //!
 //! Start reading at [`issue::issue`]; the order of its steps is the promise "answered means kept".
 
+mod check;
 mod issue;
 mod numbering;
 mod read;

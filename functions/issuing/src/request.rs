@@ -1,6 +1,7 @@
 //! What `POST /api/v1/ecf` takes.
 
-use ecf::{Environment, Node, ReceiptType};
+use ecf::rules::OnConditional;
+use ecf::{Amounts, Environment, Node, ReceiptType};
 use ecf_api::{Fields, FromFields};
 use ecf_store::Mode;
 use jiff::Timestamp;
@@ -48,10 +49,23 @@ impl FromFields for IssueRequest {
     }
 }
 
-/// The query: when to send.
+/// The query: when to send, and how to judge.
 #[derive(Debug)]
 pub(crate) struct IssueQuery {
     pub(crate) mode: Mode,
+    /// What becomes of a document that the authority would accept only conditionally; the environment decides otherwise.
+    pub(crate) on_conditional: Option<OnConditional>,
+    amounts: Option<Amounts>,
+}
+
+impl IssueQuery {
+    /// How amounts are written: certification prescribes them to the letter.
+    pub(crate) fn amounts_in(&self, environment: Environment) -> Amounts {
+        self.amounts.unwrap_or(match environment {
+            Environment::CerteCF => Amounts::Verbatim,
+            Environment::TesteCF | Environment::Ecf => Amounts::Scaled,
+        })
+    }
 }
 
 impl FromFields for IssueQuery {
@@ -59,6 +73,19 @@ impl FromFields for IssueQuery {
         let mode = fields
             .choice("mode", &[("online", Mode::Immediate), ("deferred", Mode::Deferred)])
             .or(Mode::Immediate);
-        Some(Self { mode })
+        let on_conditional = fields
+            .choice(
+                "on_conditional",
+                &[("refuse", OnConditional::Refuse), ("warn", OnConditional::Warn)],
+            )
+            .optional();
+        let amounts = fields
+            .choice("amounts", &[("scaled", Amounts::Scaled), ("verbatim", Amounts::Verbatim)])
+            .optional();
+        Some(Self {
+            mode,
+            on_conditional,
+            amounts,
+        })
     }
 }

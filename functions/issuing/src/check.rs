@@ -1,0 +1,69 @@
+//! Reading and judging a document before anything is kept: structure, amounts, fiscal rules.
+
+use ecf::rules::{self, OnConditional};
+use ecf::totals::IscRates;
+use ecf::{Draft, Ecf, Fecha, Grade, Violation};
+use ecf_api::{ApiError, Caller, FieldError};
+use jiff::Timestamp;
+
+use crate::request::{IssueQuery, IssueRequest};
+
+/// A document that may be issued, and what the caller should know about it.
+pub(crate) struct Checked {
+    pub(crate) ecf: Ecf,
+    pub(crate) warnings: Vec<FieldError>,
+    /// Whether one of the warnings is of what the authority accepts conditionally only.
+    pub(crate) conditional: bool,
+}
+
+/// Reads, completes and judges the document; every finding at once.
+///
+/// # Errors
+/// 422 with whatever the authority would reject, and with what it would accept only conditionally unless the caller or the
+/// environment takes that as a warning.
+pub(crate) fn check(
+    caller: &Caller,
+    request: &IssueRequest,
+    query: &IssueQuery,
+    now: Timestamp,
+) -> Result<Checked, ApiError> {
+    let environment = caller.environment();
+    let amounts = query.amounts_in(environment);
+    let (draft, mut notices) = Draft::read(request.ecf_type, &request.payload, amounts).map_err(refused)?;
+    let issuer = draft.document().encabezado.emisor.rnc_emisor.clone();
+    let policy = query
+        .on_conditional
+        .unwrap_or_else(|| OnConditional::default_of(environment));
+    let (ecf, warnings) =
+        rules::judge(draft, environment, Fecha::at(now), &IscRates::of(environment), policy).map_err(refused)?;
+    if issuer.as_ref() != Some(&caller.rnc) {
+        return Err(foreign_issuer(caller, issuer.map(|rnc| rnc.to_string())));
+    }
+    let conditional = warnings.iter().any(|warning| warning.grade == Grade::Conditional);
+    notices.extend(warnings);
+    let warnings = notices.iter().map(warning).collect();
+    Ok(Checked {
+        ecf,
+        warnings,
+        conditional,
+    })
+}
+
+fn warning(violation: &Violation) -> FieldError {
+    FieldError::of_violation(&["body", "payload"], violation)
+}
+
+/// What is wrong with the document, in its place.
+pub(crate) fn refused(violations: Vec<Violation>) -> ApiError {
+    ApiError::violations(&violations)
+}
+
+fn foreign_issuer(caller: &Caller, given: Option<String>) -> ApiError {
+    let given = given.unwrap_or_default();
+    let loc = ["body", "payload", "Encabezado", "Emisor", "RNCEmisor"];
+    let msg = format!("RNCEmisor is {given}, but the API key belongs to {}", caller.rnc);
+    let error = FieldError::new(loc, "value_error", msg)
+        .with_ctx("given", given)
+        .with_ctx("expected", caller.rnc.to_string());
+    ApiError::validation(vec![error])
+}
