@@ -80,7 +80,10 @@ impl FromFields for IssueQuery {
             )
             .optional();
         let amounts = fields
-            .choice("amounts", &[("scaled", Amounts::Scaled), ("verbatim", Amounts::Verbatim)])
+            .choice(
+                "amounts",
+                &[("scaled", Amounts::Scaled), ("verbatim", Amounts::Verbatim)],
+            )
             .optional();
         Some(Self {
             mode,

@@ -12,6 +12,7 @@ mod payloads;
 mod races;
 mod read;
 mod refusals;
+mod rules;
 mod states;
 
 use axum::Router;

@@ -1,0 +1,93 @@
+//! What the fiscal rules say of a document, as the caller reads it.
+
+use serde_json::{Value, json};
+
+use crate::{Api, payloads::invoice};
+
+fn errors(body: &Value) -> &[Value] {
+    body["detail"].as_array().unwrap()
+}
+
+#[tokio::test]
+async fn a_total_that_does_not_follow_from_the_lines_is_refused_with_both_sums_before_a_number_is_taken() {
+    let api = Api::start().await;
+    let mut request = invoice("wrong-total");
+    request["payload"]["Encabezado"]["Totales"]["MontoTotal"] = json!("11900.00");
+    let body = api.issue(&request).await.expect(422);
+    let error = errors(&body)
+        .iter()
+        .find(|error| error["loc"].as_array().unwrap().last() == Some(&json!("MontoTotal")))
+        .expect("the field is named");
+    assert_eq!(
+        error["loc"],
+        json!(["body", "payload", "Encabezado", "Totales", "MontoTotal"])
+    );
+    let ctx = &error["ctx"];
+    assert_eq!(
+        (&ctx["given"], &ctx["expected"], &ctx["difference"]),
+        (&json!("11900.00"), &json!("11800.00"), &json!("-100.00"))
+    );
+    assert!(ctx["code"].as_str().unwrap().starts_with("TOTALES-"), "{body}");
+    assert!(api.jobs().await.is_empty());
+    // The key is free, and the number that the next receipt gets is the first of the range.
+    let issued = api.issue(&invoice("wrong-total")).await.expect(201);
+    assert_eq!(issued["encf"], "E310005000000");
+    assert_eq!(api.jobs().await.len(), 1);
+}
+
+#[tokio::test]
+async fn totals_that_are_left_out_are_computed_and_told() {
+    let api = Api::start().await;
+    let mut request = invoice("no-totals");
+    request["payload"]["Encabezado"]
+        .as_object_mut()
+        .unwrap()
+        .remove("Totales");
+    let body = api.issue(&request).await.expect(201);
+    let told = body["warnings"].as_array().unwrap();
+    assert!(
+        told.iter().any(|warning| warning["ctx"]["code"] == "CALCULO-10"),
+        "{body}"
+    );
+    assert_eq!(api.record(&body).await.monto_total, "11800.00");
+    api.jobs().await;
+}
+
+#[tokio::test]
+async fn what_is_accepted_only_conditionally_is_refused_in_tests_unless_the_caller_takes_the_warning() {
+    let api = Api::start().await;
+    let mut request = invoice("conditional");
+    // 20 at 500.00 make 10,000.00; a line may be off by 1.00.
+    request["payload"]["DetallesItems"]["Item"][0]["MontoItem"] = json!("10005.00");
+    let body = api.issue(&request).await.expect(422);
+    assert!(
+        errors(&body).iter().any(|error| error["loc"]
+            == json!(["body", "payload", "DetallesItems", "Item", "0", "MontoItem"])
+            && error["ctx"]["difference"] == "-5.00"),
+        "{body}"
+    );
+    let body = api.post("/api/v1/ecf?on_conditional=warn", &request).await.expect(201);
+    assert!(!body["warnings"].as_array().unwrap().is_empty(), "{body}");
+    api.jobs().await;
+}
+
+#[tokio::test]
+async fn an_unknown_policy_is_refused_by_name() {
+    let api = Api::start().await;
+    let body = api
+        .post("/api/v1/ecf?on_conditional=perhaps", &invoice("policy"))
+        .await
+        .expect(422);
+    assert_eq!(errors(&body)[0]["loc"], json!(["query", "on_conditional"]));
+}
+
+#[tokio::test]
+async fn verbatim_amounts_are_written_to_the_letter() {
+    let api = Api::start().await;
+    let mut request = invoice("verbatim");
+    request["payload"]["DetallesItems"]["Item"][0]["PrecioUnitarioItem"] = json!("500.0000");
+    request["payload"]["Encabezado"]["Totales"]["MontoTotal"] = json!("11800");
+    let body = api.post("/api/v1/ecf?amounts=verbatim", &request).await.expect(201);
+    assert_eq!(api.record(&body).await.monto_total, "11800");
+    api.jobs().await;
+}
