@@ -12,8 +12,9 @@ import time
 from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
-from ecfservice import ECFClient, ECFPayloadBuilder, verify_webhook_signature
+from ecfservice import ECFClient, ECFPayloadBuilder
 from ecfservice.exceptions import ECFAuthError, ECFNotFoundError, ECFValidationError
+from ecfservice.webhook import verify_webhook_signature
 
 READY = json.loads(sys.argv[1])
 BASE = READY["base_url"] + "/api/v1"
@@ -47,7 +48,7 @@ class Receiver(BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        Receiver.received.append((dict(self.headers), body))
+        Receiver.received.append((self.headers, body))
         self.send_response(200)
         self.end_headers()
 
