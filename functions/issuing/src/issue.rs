@@ -59,7 +59,7 @@ pub(crate) async fn issue(
         return Ok(replayed(&app, &existing, payload_hash));
     }
     refuse_schedule(&app, &request)?;
-    let Checked { ecf, warnings, .. } = check(&caller, &request, &query, app.clock.now())?;
+    let Checked { ecf, warnings } = check(&caller, &request, &query, app.clock.now())?;
     let created = number_and_sign(&app, &caller, &request, query.mode, id, payload_hash, &ecf).await?;
     match created {
         Created::New(receipt) => {
