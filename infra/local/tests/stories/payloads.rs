@@ -16,6 +16,9 @@ pub(crate) fn payload(rnc: &str, today: &str, ecf_type: &str, amount: u32) -> Va
         "41" => {
             id_doc = json!({ "TipoPago": 1 });
             withhold(&mut item, &mut totales, amount / 10);
+            // What is exempt has no ITBIS to withhold, and the authority wants to read so.
+            item["Retencion"]["MontoITBISRetenido"] = json!(0);
+            totales["TotalITBISRetenido"] = json!(0);
         }
         "43" => {
             id_doc = json!({});

@@ -5,6 +5,8 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use aws_sdk_sqs::types::QueueAttributeName;
+
 use crate::payloads::payload;
 use crate::support::Caller;
 
@@ -14,6 +16,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_ecf-local");
 pub(crate) struct Program {
     child: Child,
     ready: String,
+    data: String,
 }
 
 impl Program {
@@ -43,11 +46,29 @@ impl Program {
         // Nobody reads a pipe that is left alone, and a full one would stop the program.
         let mut logs = child.stderr.take().unwrap();
         std::thread::spawn(move || std::io::copy(&mut logs, &mut std::io::sink()));
-        Self { child, ready }
+        let data = folder.to_str().unwrap().to_owned();
+        Self { child, ready, data }
     }
 
     pub(crate) fn caller(&self) -> Caller {
         Caller::of_ready_line(&self.ready)
+    }
+
+    /// How many messages of the submission queue a worker has received and not finished.
+    pub(crate) async fn in_flight(&self) -> u32 {
+        let variables = run(&["env", "issuing", "--data", &self.data]);
+        let variables = text(&variables.stdout);
+        let variable = |name: &str| {
+            let line = variables
+                .lines()
+                .find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+            line.unwrap().to_owned()
+        };
+        let sqs = aws_sdk_sqs::Client::new(&ecf_store::local_config(&variable("AWS_ENDPOINT_URL")));
+        let name = QueueAttributeName::ApproximateNumberOfMessagesNotVisible;
+        let asked = sqs.get_queue_attributes().attribute_names(name.clone());
+        let asked = asked.queue_url(variable("SUBMISSION_QUEUE_TESTECF_URL")).send().await;
+        asked.unwrap().attributes.unwrap()[&name].parse().unwrap()
     }
 
     /// SIGKILL: the program learns nothing of it.

@@ -109,7 +109,8 @@ async fn a_process_killed_in_the_middle_of_ten_receipts_loses_none() {
     let program = Program::start(folder.path());
     let caller = program.caller();
     caller.subscribe(&receiver).await;
-    slow_down(&caller).await;
+    let slow_answers = json!({ "service": "consultaresultado", "fault": "delay", "delay_ms": 10_000 });
+    caller.control(Method::POST, "faults", &slow_answers).await;
     let receipts = issue_ten(&caller).await;
     // Handed over and not judged: whoever is killed while sending leaves a lease, and its receipt is looked up for minutes.
     for receipt in &receipts {
@@ -120,14 +121,20 @@ async fn a_process_killed_in_the_middle_of_ten_receipts_loses_none() {
         };
         eventually("handed over", PATIENCE, handed_over).await;
     }
+    eventually("a worker asks for a verdict", PATIENCE, async || {
+        (program.in_flight().await > 0).then_some(())
+    })
+    .await;
     program.kill();
     assert!(
         receiver.received().len() < RECEIPTS,
         "the kill came too late to prove anything"
     );
 
+    // What the dead workers had received is taken up at once, not after the six minutes of its visibility time-out.
     let program = Program::start(folder.path());
     let caller = program.caller();
+    caller.control(Method::DELETE, "faults", &Value::Null).await;
     each_is_accepted_and_was_sent_once(&caller, &receipts).await;
     for receipt in &receipts {
         webhook_of(&receiver, receipt).await;
