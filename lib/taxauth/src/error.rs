@@ -98,6 +98,12 @@ pub enum TaxAuthError {
         /// The environment.
         environment: Environment,
     },
+    /// Too many calls of this certificate are under way. Nothing was sent.
+    #[error("other calls of the certificate took more than {waited:?}")]
+    Crowded {
+        /// How long this one waited.
+        waited: Duration,
+    },
     /// There is no token to call with. Nothing was sent.
     #[error("no token for the call")]
     NoToken(#[from] TokenError),
@@ -119,6 +125,7 @@ impl TaxAuthError {
             | Self::Unavailable { .. }
             | Self::Refused { .. }
             | Self::NotOffered { .. }
+            | Self::Crowded { .. }
             | Self::NoToken(_) => true,
         }
     }

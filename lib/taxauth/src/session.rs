@@ -1,6 +1,7 @@
 //! One certificate in one environment, ready to call every service.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use ecf::{Encf, Environment, Rnc};
 use xmldsig::Identity;
@@ -15,6 +16,10 @@ use crate::verdict::Judged;
 /// How many calls of one certificate in one environment run at a time in this process. No limit is published; the
 /// authority slows those down who exceed it.
 pub(crate) const MAX_CALLS: usize = 4;
+
+/// How long a call waits for the calls before it. When the authority is slow, whoever waits holds a claim meanwhile:
+/// better it comes back later.
+const LONGEST_QUEUE: Duration = Duration::from_secs(10);
 
 /// A certificate's access to the authority in one environment.
 ///
@@ -42,6 +47,14 @@ impl<'a> Session<'a> {
     #[must_use]
     pub fn environment(&self) -> Environment {
         self.environment
+    }
+
+    /// Sees to it that there is a token, so that a call that starts now does not have to fetch one.
+    ///
+    /// # Errors
+    /// Why there is none. Nothing but the authentication service was asked.
+    pub async fn authenticate(&self) -> Result<(), TokenError> {
+        self.token().await.map(drop)
     }
 
     /// Hands over a receipt in full (`recepcion`).
@@ -128,13 +141,13 @@ impl<'a> Session<'a> {
         F: Future<Output = Result<T, TaxAuthError>>,
     {
         let token = self.token().await?;
-        match self.limited(request(token.clone())).await {
+        match self.limited(request(token.clone())).await? {
             Err(TaxAuthError::Unauthorized { service }) => {
                 tracing::info!(%service, environment = %self.environment, "the token was not accepted, taking another");
                 self.tokens
                     .forget(&self.lane, self.environment, self.identity, &token)
                     .await?;
-                self.limited(request(self.token().await?)).await
+                self.limited(request(self.token().await?)).await?
             }
             outcome => outcome,
         }
@@ -146,8 +159,13 @@ impl<'a> Session<'a> {
 
     /// Runs a request as one of the few that may run at a time. It has its token: fetching one must not wait behind
     /// calls that wait for it.
-    async fn limited<T>(&self, request: impl Future<Output = T>) -> T {
-        let _permit = self.lane.calls.acquire().await.expect("the semaphore is never closed");
-        request.await
+    ///
+    /// # Errors
+    /// When the others take too long. The request has not been begun then.
+    async fn limited<T>(&self, request: impl Future<Output = T>) -> Result<T, TaxAuthError> {
+        let permit = tokio::time::timeout(LONGEST_QUEUE, self.lane.calls.acquire()).await;
+        let permit = permit.map_err(|_| TaxAuthError::Crowded { waited: LONGEST_QUEUE })?;
+        let _permit = permit.expect("the semaphore is never closed");
+        Ok(request.await)
     }
 }

@@ -6,6 +6,7 @@
 //! the private key: [`Identity`] is that proof.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -49,6 +50,10 @@ pub enum TokenError {
     /// The shared table or its seal failed.
     #[error("the shared token could not be read or kept")]
     Store(#[from] StoreError),
+    /// The fetch that this sender waited for failed. It does not try in its turn: when the authority hangs, a queue of
+    /// senders would hang one after the other.
+    #[error("another sender of this process has just failed to fetch the token")]
+    JustFailed,
     /// Somebody else has been fetching one for too long.
     #[error("another sender has been fetching the token for more than {waited:?}")]
     Busy {
@@ -97,6 +102,8 @@ type LaneKey = ([u8; 32], Environment);
 pub(crate) struct Lane {
     /// Locked while a token is fetched: the others want the same one.
     held: tokio::sync::Mutex<Option<Held>>,
+    /// How many fetches failed.
+    failures: AtomicU64,
     pub(crate) calls: Semaphore,
 }
 
@@ -155,6 +162,7 @@ impl Tokens {
         let new = || {
             Arc::new(Lane {
                 held: tokio::sync::Mutex::new(None),
+                failures: AtomicU64::new(0),
                 calls: Semaphore::new(MAX_CALLS),
             })
         };
@@ -168,14 +176,21 @@ impl Tokens {
         environment: Environment,
         identity: &Identity,
     ) -> Result<Token, TokenError> {
+        let failures_before = lane.failures.load(Ordering::Acquire);
         let mut held = lane.held.lock().await;
-        match held.as_ref() {
-            Some(Held { token, .. }) if token.is_good_at((self.now)()) => Ok(token.clone()),
-            _ => {
-                let fresh = self.shared_or_new(lane, environment, identity).await?;
-                let token = fresh.token.clone();
-                *held = Some(fresh);
-                Ok(token)
+        if let Some(Held { token, .. }) = held.as_ref()
+            && token.is_good_at((self.now)())
+        {
+            return Ok(token.clone());
+        }
+        if lane.failures.load(Ordering::Acquire) != failures_before {
+            return Err(TokenError::JustFailed);
+        }
+        match self.shared_or_new(lane, environment, identity).await {
+            Ok(fresh) => Ok(held.insert(fresh).token.clone()),
+            Err(error) => {
+                lane.failures.fetch_add(1, Ordering::Release);
+                Err(error)
             }
         }
     }

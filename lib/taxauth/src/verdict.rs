@@ -27,10 +27,13 @@ impl Verdict {
     /// Whether no later answer may differ.
     #[must_use]
     pub fn is_final(self) -> bool {
-        matches!(
-            self,
-            Self::Accepted | Self::ConditionallyAccepted | Self::Rejected { .. }
-        )
+        self.is_acceptance() || matches!(self, Self::Rejected { .. })
+    }
+
+    /// Whether the receipt is fiscally valid.
+    #[must_use]
+    pub fn is_acceptance(self) -> bool {
+        matches!(self, Self::Accepted | Self::ConditionallyAccepted)
     }
 
     pub(crate) fn of(answer: &Answer) -> Self {

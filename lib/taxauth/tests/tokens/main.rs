@@ -236,6 +236,28 @@ async fn a_refused_certificate_is_told_in_the_authoritys_words_and_tried_again_a
 }
 
 #[tokio::test]
+async fn who_waits_for_a_fetch_that_fails_does_not_fetch_in_turn() {
+    let world = World::new().await;
+    let double = Double::answering(|_| Play::new(503, "")).await;
+    let tokens = world.process(&double.base);
+    let session = tokens.session(ENVIRONMENT, &world.identity);
+    let (one, two, three) = tokio::join!(session.authenticate(), session.authenticate(), session.authenticate());
+    assert!(matches!(one, Err(TokenError::Authority(_))), "{one:?}");
+    for waiting in [two, three] {
+        assert!(matches!(waiting, Err(TokenError::JustFailed)), "{waiting:?}");
+        assert!(TaxAuthError::from(waiting.unwrap_err()).nothing_was_taken());
+    }
+    assert_eq!(
+        double.seen().len(),
+        1,
+        "an authority that hangs holds up one sender, not one after the other"
+    );
+    // Who comes later tries anew.
+    session.authenticate().await.unwrap_err();
+    assert_eq!(double.seen().len(), 2);
+}
+
+#[tokio::test]
 async fn an_authority_that_fails_grants_nothing_and_that_is_an_outage() {
     let world = World::new().await;
     let failing = Double::answering(|_| Play::new(503, "").with_header("retry-after", "9")).await;

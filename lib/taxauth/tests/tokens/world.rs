@@ -31,12 +31,7 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) async fn new() -> Self {
-        let embedded = Embedded::start(Options {
-            data_dir: None,
-            port: 0,
-        })
-        .await
-        .unwrap();
+        let embedded = Embedded::start(Options::default()).await.unwrap();
         let config = local_config(embedded.endpoint_url());
         let stack = Stack::embedded(BTreeMap::new()).unwrap();
         let provisioned = stack.provision(&config, "tokens").await.unwrap();
