@@ -2,7 +2,9 @@
 //!
 //! A receipt stays on the due index from its creation until its verdict was told. The happy path never touches that entry;
 //! whatever was lost on the way (a message, an answer, a worker) is found here. Each entry is claimed by a conditional write
-//! before anything is queued, so that two runs, or a run and a slow worker, do not queue one thing twice.
+//! before anything is queued, so that two runs, or a run and a slow worker, do not queue one thing twice. The older a
+//! receipt, the longer until it is looked at again: when the authority or a queue is hours behind, more copies of the same
+//! jobs would not help.
 
 use std::time::Duration;
 
@@ -12,12 +14,13 @@ use ecf_runtime::env::{Env, EnvError};
 use ecf_store::{
     Clients, DueEntry, OutboxEntry, Queues, Receipt, SHARDS, StoreError, SubmissionJob, Table, WebhookJob,
 };
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
 /// As many receipts of a shard as one run takes; the rest wait for the next minute.
 const PER_SHARD: usize = 100;
-/// When a receipt is looked at again that was queued now.
-const NEXT_LOOK: SignedDuration = SignedDuration::from_mins(10);
+/// When a receipt is looked at again that was queued now: after half its age, within these bounds.
+const SHORTEST_LOOK: SignedDuration = SignedDuration::from_mins(10);
+const LONGEST_LOOK: SignedDuration = SignedDuration::from_hours(1);
 
 /// What this function may touch; compare with its policies in `template.yaml`.
 #[derive(Clone)]
@@ -60,22 +63,38 @@ pub async fn run(app: &App) -> Result<(), StoreError> {
     failure.map_or(Ok(()), Err)
 }
 
+/// How many receipts were queued. One that fails does not keep the others of its shard from their turn.
 async fn sweep(app: &App, shard: u8) -> Result<usize, StoreError> {
     let now = app.clock.now();
     let mut queued = 0;
+    let mut failure = None;
     for entry in app.table.due_now(shard, now, PER_SHARD).await? {
-        if app.table.claim_due(&entry, now + NEXT_LOOK).await? && look_after(app, &entry).await? {
-            queued += 1;
+        match look_after(app, &entry, now).await {
+            Ok(has_queued) => queued += usize::from(has_queued),
+            Err(error) => {
+                tracing::error!(receipt.id = %entry.receipt, error = %ecf_runtime::telemetry::chain(&error), "an overdue receipt could not be queued");
+                failure.get_or_insert(error);
+            }
         }
     }
-    Ok(queued)
+    failure.map_or(Ok(queued), Err)
 }
 
-/// Queues what the receipt's state calls for; says whether there was anything.
-async fn look_after(app: &App, entry: &DueEntry) -> Result<bool, StoreError> {
-    let Some(receipt) = app.table.receipt(&entry.scope, &entry.receipt).await? else {
-        return Ok(false);
+/// Claims an entry and queues what the receipt's state calls for; says whether there was anything.
+async fn look_after(app: &App, entry: &DueEntry, now: Timestamp) -> Result<bool, StoreError> {
+    let receipt = match app.table.receipt(&entry.scope, &entry.receipt).await {
+        Ok(Some(receipt)) => receipt,
+        Ok(None) => return Ok(false),
+        Err(error) => {
+            // A record that cannot be read must not stand first in line at every run.
+            app.table.claim_due(entry, now + LONGEST_LOOK).await?;
+            return Err(error);
+        }
     };
+    let next = now + next_look(now.duration_since(receipt.created_at));
+    if !app.table.claim_due(entry, next).await? {
+        return Ok(false);
+    }
     if receipt.outbox.contains(&OutboxEntry::Webhook) {
         app.queues.send_webhook(&event(&receipt), Duration::ZERO).await?;
         return Ok(true);
@@ -88,11 +107,16 @@ async fn look_after(app: &App, entry: &DueEntry) -> Result<bool, StoreError> {
     Ok(true)
 }
 
+fn next_look(age: SignedDuration) -> SignedDuration {
+    (age / 2).clamp(SHORTEST_LOOK, LONGEST_LOOK)
+}
+
 fn event(receipt: &Receipt) -> WebhookJob {
     WebhookJob::Event {
         company: receipt.scope.company,
         environment: receipt.scope.environment,
         receipt: receipt.public_id,
+        attempt: 0,
     }
 }
 
@@ -113,5 +137,26 @@ fn submission(receipt: &Receipt) -> Option<SubmissionJob> {
             attempt,
         }),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_look_comes_later_the_older_the_receipt() {
+        for (age, minutes) in [
+            (0, 10),
+            (10, 10),
+            (20, 10),
+            (40, 20),
+            (80, 40),
+            (160, 60),
+            (100_000, 60),
+        ] {
+            let next = next_look(SignedDuration::from_mins(age));
+            assert_eq!(next, SignedDuration::from_mins(minutes), "{age}");
+        }
     }
 }

@@ -282,7 +282,7 @@ async fn tell_portal(app: &App, company: CompanyId) {
     }
     if let Err(error) = app
         .queues
-        .send_webhook(&WebhookJob::Portal { company }, std::time::Duration::ZERO)
+        .send_webhook(&WebhookJob::Portal { company, attempt: 0 }, std::time::Duration::ZERO)
         .await
     {
         tracing::warn!(company.id = %company, error = %error, "the portal is not told of this company");

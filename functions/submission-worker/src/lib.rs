@@ -5,13 +5,16 @@
 //! - A receipt is sent by one worker at a time: [`send`] claims it first, with a lease. Whoever finds a lease that ran out
 //!   without a verdict does not know whether the authority has the document, so [`look_up`] asks for the number, and the
 //!   receipt is sent again only after two negative answers a minute apart.
+//! - "Already used" is a rejection only if the copy that the authority holds is not ours ([`used_number`]).
 //! - The verdict is one write, with the outbox entry that makes the webhook certain ([`verdict`]).
-//! - Every job is safe to run twice, and a lost one is found by housekeeping through the due index.
+//! - Every job is safe to run twice, and a lost one is found by housekeeping through the due index. So is one that failed
+//!   too often for a queue ([`schedule`]).
 
 mod look_up;
 mod poll;
 mod schedule;
 mod send;
+mod used_number;
 mod verdict;
 
 use std::sync::Arc;
@@ -19,8 +22,11 @@ use std::time::Duration;
 
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Message, Outcome};
-use ecf_store::{Artifacts, Clients, Identities, Queues, Receipt, StoreError, SubmissionJob, Table, Vault};
+use ecf_store::{
+    Artifacts, Clients, Identities, LONGEST_DELAY, Queues, Receipt, StoreError, SubmissionJob, Table, Vault,
+};
 use ecf_taxauth::{Endpoints, TaxAuth, TimeOuts, Tokens};
+use jiff::SignedDuration;
 
 /// What this function may touch; compare with its policies in `template.yaml`.
 #[derive(Clone)]
@@ -80,46 +86,39 @@ pub async fn handle(app: &App, job: SubmissionJob, _message: Message) -> Outcome
         SubmissionJob::Poll { .. } => poll::poll(app, &job).await,
     };
     result.unwrap_or_else(|error| {
-        // The record stays on the due index, so nothing hangs on this retry.
         tracing::warn!(receipt.id = %job.receipt(), error = %ecf_runtime::telemetry::chain(&error), "the store failed; trying again");
-        Outcome::Again { after: schedule::after_failure(job.attempt()), job: next(&job) }
+        schedule::again(&job, schedule::after_failure(job.attempt()))
     })
 }
 
-/// The same job's next attempt.
-fn next(job: &SubmissionJob) -> SubmissionJob {
-    match job.clone() {
-        SubmissionJob::Send {
-            company,
-            environment,
-            receipt,
-            attempt,
-        } => SubmissionJob::Send {
-            company,
-            environment,
-            receipt,
-            attempt: attempt.saturating_add(1),
-        },
-        SubmissionJob::Poll {
-            company,
-            environment,
-            receipt,
-            attempt,
-        } => SubmissionJob::Poll {
-            company,
-            environment,
-            receipt,
-            attempt: attempt.saturating_add(1),
-        },
+/// Tries a failed step again, not before the authority wants it.
+async fn later(
+    app: &App,
+    job: &SubmissionJob,
+    retry_after: Option<Duration>,
+) -> Result<Outcome<SubmissionJob>, StoreError> {
+    let asked = retry_after.unwrap_or_default();
+    let wait = schedule::after_failure(job.attempt())
+        .map(|wait| wait.max(asked))
+        .filter(|wait| *wait <= LONGEST_DELAY);
+    // A queue does not hold a message for that long.
+    if wait.is_none() && !asked.is_zero() {
+        let until = app.clock.now() + SignedDuration::try_from(asked).unwrap_or(SignedDuration::from_hours(1));
+        app.table.postpone(&job.scope(), &job.receipt(), until).await?;
     }
+    Ok(schedule::again(job, wait))
 }
 
 /// The first question after a receipt was handed over.
-fn first_poll(receipt: &Receipt) -> SubmissionJob {
-    SubmissionJob::Poll {
+fn first_poll(receipt: &Receipt) -> Outcome<SubmissionJob> {
+    let job = SubmissionJob::Poll {
         company: receipt.scope.company,
         environment: receipt.scope.environment,
         receipt: receipt.public_id,
         attempt: 0,
+    };
+    Outcome::Again {
+        job,
+        after: schedule::first_poll(),
     }
 }

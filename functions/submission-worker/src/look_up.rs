@@ -1,24 +1,27 @@
 //! Finding out whether the authority has a document whose send was lost, before anything is sent again.
 
-use ecf::ReceiptState;
+use std::time::Duration;
+
 use ecf_runtime::Outcome;
 use ecf_store::{Claim, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, Receipt, Recorded, StoreError, SubmissionJob};
 use ecf_taxauth::{
-    Answer, Judged, ReceiptQuery, Service, Session, Submissions, SummaryQuery, TaxAuthError, Verdict, where_to_look,
+    Judged, ReceiptQuery, Service, Session, Submission, Submissions, SummaryQuery, TaxAuthError, Verdict, where_to_look,
 };
 
-use crate::send::{LEASE, again_after_lease, fail, hand_over, later, session};
-use crate::{App, first_poll, next, schedule, verdict};
+use crate::send::{LEASE, again_after_lease, hand_over, submitted};
+use crate::{App, later, schedule, verdict};
 
-/// What the authority says of a number.
-enum Found {
+const OUTCOME_UNKNOWN: &str = "the send was lost and this environment has no look-up; an operator decides, since a second send would reset the certification";
+
+/// What the authority says of a receipt's number.
+pub(crate) enum Found {
     /// Ours is there, by this track id.
     Track(String),
     /// Ours is there and judged.
     Judged(Judged),
-    /// It has no such number.
+    /// It has no such number, or other bytes under it: ours has not arrived.
     Nothing,
-    /// It says neither; or the number carries other bytes than ours.
+    /// It says neither yet.
     Unclear,
 }
 
@@ -26,146 +29,94 @@ enum Found {
 pub(crate) async fn look_up(
     app: &App,
     job: &SubmissionJob,
+    session: &Session<'_>,
     receipt: &Receipt,
 ) -> Result<Outcome<SubmissionJob>, StoreError> {
     let (scope, id) = (&receipt.scope, &receipt.public_id);
     let now = app.clock.now();
-    if receipt.lookup_negatives >= LOOKUPS_BEFORE_RESEND {
-        return match app.table.claim_resend(scope, id, now, LEASE).await? {
-            Claim::Claimed(receipt) => hand_over(app, job, &receipt).await,
-            Claim::Leased(receipt) => Ok(again_after_lease(job, &receipt, now)),
-            _ => Ok(later(job, None)),
-        };
-    }
-    if where_to_look(scope.environment, receipt.is_sent_as_summary()).is_none() {
-        let message = "the send was lost and this environment has no look-up; an operator decides, since a second send would reset the certification";
+    let resends = receipt.lookup_negatives >= LOOKUPS_BEFORE_RESEND;
+    if !resends && where_to_look(scope.environment, receipt.is_sent_as_summary()).is_none() {
         app.table
-            .record_outcome_unknown(scope, id, receipt.send_attempt, message, now)
+            .record_outcome_unknown(scope, id, receipt.send_attempt, OUTCOME_UNKNOWN, now)
             .await?;
         tracing::error!(receipt.id = %id, "the outcome of a send is unknown and cannot be looked up");
         return Ok(Outcome::Done);
     }
-    let receipt = match app.table.claim_lookup(scope, id, now, LEASE).await? {
-        Claim::Claimed(receipt) => receipt,
-        Claim::Leased(receipt) => return Ok(again_after_lease(job, &receipt, now)),
-        _ => return Ok(later(job, None)),
+    let claim = if resends {
+        app.table.claim_resend(scope, id, now, LEASE).await?
+    } else {
+        app.table.claim_lookup(scope, id, now, LEASE).await?
     };
-    let Some(identity) = app.identities.of(&scope.company, now).await? else {
-        return fail(
-            app,
-            &receipt,
-            "certificate_missing",
-            "the company has no certificate: upload its P12, then retry",
-        )
-        .await;
-    };
-    match ask(&session(app, &receipt, &identity), &receipt).await {
-        Ok(Found::Track(track_id)) => {
-            app.table
-                .record_submitted(scope, id, &track_id, app.clock.now())
-                .await?;
-            Ok(Outcome::Again {
-                job: first_poll(&receipt),
-                after: schedule::poll(0),
-            })
-        }
-        Ok(Found::Judged(judged)) => verdict::record(app, job, &receipt, &judged, None).await,
-        Ok(Found::Nothing) => {
-            let recorded = app
-                .table
-                .record_lookup_negative(scope, id, receipt.send_attempt, app.clock.now())
-                .await?;
-            let wait = match recorded {
-                Recorded::Now(_) => std::time::Duration::try_from(LOOKUP_SPACING).unwrap_or_default(),
-                Recorded::Already(_) | Recorded::Missing => return Ok(later(job, None)),
-            };
-            Ok(Outcome::Again {
-                job: next(job),
-                after: wait,
-            })
-        }
-        Ok(Found::Unclear) => Ok(again_after_lease(job, &receipt, app.clock.now())),
+    match claim {
+        Claim::Claimed(receipt) if resends => hand_over(app, job, session, &receipt).await,
+        Claim::Claimed(receipt) => ask_once(app, job, session, &receipt).await,
+        Claim::Leased(receipt) => Ok(again_after_lease(job, &receipt, now)),
+        _ => later(app, job, None).await,
+    }
+}
+
+async fn ask_once(
+    app: &App,
+    job: &SubmissionJob,
+    session: &Session<'_>,
+    receipt: &Receipt,
+) -> Result<Outcome<SubmissionJob>, StoreError> {
+    match ask(session, receipt).await {
+        Ok(Found::Track(track_id)) => submitted(app, receipt, &track_id).await,
+        Ok(Found::Judged(judged)) => verdict::record(app, job, session, receipt, &judged).await,
+        Ok(Found::Nothing) => negative(app, job, receipt).await,
+        Ok(Found::Unclear) => soon(app, job, receipt, None).await,
         Err(error) => {
             let chain = ecf_runtime::telemetry::chain(&error).to_string();
-            tracing::warn!(receipt.id = %id, error = %chain, "the look-up failed");
-            Ok(again_after_lease(job, &receipt, app.clock.now()))
+            tracing::warn!(receipt.id = %receipt.public_id, error = %chain, "the look-up failed");
+            soon(app, job, receipt, error.retry_after()).await
         }
     }
 }
 
-/// "Already used" (1209): success when the copy that the authority holds is ours, else a rejection like any other.
-pub(crate) async fn of_used_number(
+async fn negative(app: &App, job: &SubmissionJob, receipt: &Receipt) -> Result<Outcome<SubmissionJob>, StoreError> {
+    let recorded = app
+        .table
+        .record_lookup_negative(
+            &receipt.scope,
+            &receipt.public_id,
+            receipt.send_attempt,
+            app.clock.now(),
+        )
+        .await?;
+    let Recorded::Now(receipt) = recorded else {
+        return later(app, job, None).await;
+    };
+    let wait = if receipt.lookup_negatives >= LOOKUPS_BEFORE_RESEND {
+        Duration::ZERO
+    } else {
+        Duration::try_from(LOOKUP_SPACING).unwrap_or_default()
+    };
+    Ok(schedule::again(
+        job,
+        schedule::after_failure(job.attempt()).map(|_| wait),
+    ))
+}
+
+/// Ends our claim, whose outcome is not known, and looks the receipt up soon.
+pub(crate) async fn soon(
     app: &App,
     job: &SubmissionJob,
     receipt: &Receipt,
-    answer: &Answer,
+    retry_after: Option<Duration>,
 ) -> Result<Outcome<SubmissionJob>, StoreError> {
-    let rejection = Judged {
-        verdict: Verdict::Rejected {
-            secuencia_utilizada: Some(true),
-        },
-        answer: answer.clone(),
-    };
-    // Sent once and refused for being sent: the earlier copy cannot be this receipt's.
-    let may_be_ours = receipt.send_attempt > 1;
-    let looked = where_to_look(receipt.scope.environment, receipt.is_sent_as_summary()).is_some();
-    if !may_be_ours || !looked {
-        verdict::write(
-            app,
-            receipt,
-            ReceiptState::Rejected,
-            Some(true),
-            &rejection,
-            receipt.track_id.as_deref(),
-        )
+    let now = app.clock.now();
+    app.table
+        .record_answer_lost(&receipt.scope, &receipt.public_id, receipt.send_attempt, now)
         .await?;
-        return Ok(Outcome::Done);
-    }
-    let Some(identity) = app.identities.of(&receipt.scope.company, app.clock.now()).await? else {
-        return fail(
-            app,
-            receipt,
-            "certificate_missing",
-            "the company has no certificate: upload its P12, then retry",
-        )
-        .await;
-    };
-    match ask(&session(app, receipt, &identity), receipt).await {
-        Ok(Found::Track(track_id)) if receipt.track_id.as_deref() != Some(&track_id) => {
-            app.table
-                .record_submitted(&receipt.scope, &receipt.public_id, &track_id, app.clock.now())
-                .await?;
-            Ok(Outcome::Again {
-                job: first_poll(receipt),
-                after: schedule::poll(0),
-            })
-        }
-        Ok(Found::Judged(judged)) if !judged.answer.says_already_used() => {
-            let (state, burned) = verdict::final_state(judged.verdict).unwrap_or((ReceiptState::Rejected, Some(true)));
-            verdict::write(app, receipt, state, burned, &judged, None).await?;
-            Ok(Outcome::Done)
-        }
-        Ok(_) => {
-            verdict::write(
-                app,
-                receipt,
-                ReceiptState::Rejected,
-                Some(true),
-                &rejection,
-                receipt.track_id.as_deref(),
-            )
-            .await?;
-            Ok(Outcome::Done)
-        }
-        Err(error) => Ok(later(job, error.retry_after())),
-    }
+    later(app, job, retry_after).await
 }
 
-async fn ask(session: &Session<'_>, receipt: &Receipt) -> Result<Found, TaxAuthError> {
+/// Asks for the receipt's number where this environment keeps it.
+pub(crate) async fn ask(session: &Session<'_>, receipt: &Receipt) -> Result<Found, TaxAuthError> {
     let Some(signed) = &receipt.signed else {
         return Ok(Found::Unclear);
     };
-    let rnc_comprador = receipt.rnc_comprador.as_deref().and_then(|rnc| rnc.parse().ok());
     let rnc_emisor = &receipt.company_rnc;
     match where_to_look(session.environment(), receipt.is_sent_as_summary()) {
         Some(Service::ConsultaRfce) => {
@@ -176,34 +127,58 @@ async fn ask(session: &Session<'_>, receipt: &Receipt) -> Result<Found, TaxAuthE
             };
             Ok(of_judged(session.summary_state(query).await?))
         }
-        Some(Service::ConsultaEstado) => {
-            let query = ReceiptQuery {
-                rnc_emisor,
-                encf: &signed.encf,
-                rnc_comprador: rnc_comprador.as_ref(),
-                codigo_seguridad: &signed.security_code,
-            };
-            let state = session.receipt_state(query).await?;
-            // The authority tells whose bytes it holds by their code: RSA signatures of the same bytes are the same.
-            match state.codigo_seguridad.as_deref() {
-                Some(code) if code != signed.security_code => Ok(Found::Unclear),
-                _ => Ok(of_judged(state.judged)),
-            }
-        }
-        _ => Ok(match session.submissions(rnc_emisor, &signed.encf).await? {
-            Submissions::Found(found) => {
-                // A submission that was rejected burned nothing of this receipt's if a later one is still open.
-                let best = found
-                    .iter()
-                    .rev()
-                    .find(|one| !matches!(one.verdict, Verdict::Rejected { .. }))
-                    .or(found.last());
-                best.map_or(Found::Unclear, |one| Found::Track(one.track_id.clone()))
-            }
-            Submissions::None(_) => Found::Nothing,
-            Submissions::Unclear(_) => Found::Unclear,
-        }),
+        Some(Service::ConsultaEstado) => state(session, receipt).await,
+        _ => match session.submissions(rnc_emisor, &signed.encf).await? {
+            Submissions::Found(found) => of_submissions(session, receipt, found).await,
+            Submissions::None(_) => Ok(Found::Nothing),
+            Submissions::Unclear(_) => Ok(Found::Unclear),
+        },
     }
+}
+
+/// Which of a number's submissions is ours. The one that the receipt knows already is left aside.
+async fn of_submissions(
+    session: &Session<'_>,
+    receipt: &Receipt,
+    mut found: Vec<Submission>,
+) -> Result<Found, TaxAuthError> {
+    found.retain(|one| Some(&one.track_id) != receipt.track_id.as_ref());
+    if let Some(place) = found.iter().position(|one| one.verdict.is_acceptance()) {
+        // Somebody may have used the number with another system: the state tells whose bytes were accepted.
+        return Ok(match state(session, receipt).await? {
+            Found::Judged(judged) if judged.verdict.is_acceptance() => Found::Track(found.swap_remove(place).track_id),
+            // What it knows of our bytes is that they came second.
+            Found::Judged(_) | Found::Nothing => Found::Nothing,
+            _ => Found::Unclear,
+        });
+    }
+    let is_rejected = |one: &Submission| matches!(one.verdict, Verdict::Rejected { .. });
+    Ok(match found.pop() {
+        // Whose it is shows when it is judged.
+        Some(last) if !is_rejected(&last) || !found.iter().all(is_rejected) => Found::Unclear,
+        Some(last) => Found::Track(last.track_id),
+        None => Found::Nothing,
+    })
+}
+
+/// The state of the number, if its bytes are ours.
+async fn state(session: &Session<'_>, receipt: &Receipt) -> Result<Found, TaxAuthError> {
+    let Some(signed) = &receipt.signed else {
+        return Ok(Found::Unclear);
+    };
+    let rnc_comprador = receipt.rnc_comprador.as_deref().and_then(|rnc| rnc.parse().ok());
+    let query = ReceiptQuery {
+        rnc_emisor: &receipt.company_rnc,
+        encf: &signed.encf,
+        rnc_comprador: rnc_comprador.as_ref(),
+        codigo_seguridad: &signed.security_code,
+    };
+    let state = session.receipt_state(query).await?;
+    // RSA signatures of the same bytes are the same, so another code means other bytes.
+    Ok(match state.codigo_seguridad.as_deref() {
+        Some(code) if code != signed.security_code => Found::Nothing,
+        _ => of_judged(state.judged),
+    })
 }
 
 fn of_judged(judged: Judged) -> Found {

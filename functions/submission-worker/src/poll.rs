@@ -1,42 +1,37 @@
 //! Asking for the verdict of a receipt that was handed over.
 
 use ecf_runtime::Outcome;
-use ecf_store::{StoreError, SubmissionJob};
+use ecf_store::{LONGEST_DELAY, StoreError, SubmissionJob};
 
-use crate::{App, next, schedule, send, verdict};
+use crate::{App, later, schedule, send, verdict};
 
 /// Asks once; without a verdict, asks again after a growing wait.
 pub(crate) async fn poll(app: &App, job: &SubmissionJob) -> Result<Outcome<SubmissionJob>, StoreError> {
     let Some(receipt) = app.table.receipt(&job.scope(), &job.receipt()).await? else {
-        return Ok(Outcome::GiveUp {
-            reason: "the receipt does not exist".to_owned(),
-        });
+        return Ok(send::missing());
     };
     let Some(track_id) = receipt.track_id.as_deref().filter(|_| !receipt.state.is_final()) else {
         return Ok(Outcome::Done);
     };
     let Some(identity) = app.identities.of(&receipt.scope.company, app.clock.now()).await? else {
         tracing::error!(receipt.id = %receipt.public_id, "the company has no certificate to ask for the verdict with");
-        return Ok(again(job, None));
+        return Ok(schedule::poll_again(job));
     };
-    match send::session(app, &receipt, &identity).result(track_id).await {
-        Ok(judged) if judged.verdict.is_final() => verdict::record(app, job, &receipt, &judged, Some(track_id)).await,
-        Ok(_) => Ok(again(job, None)),
+    let session = app.tokens.session(receipt.scope.environment, &identity);
+    match session.result(track_id).await {
+        Ok(judged) if judged.verdict.is_final() => verdict::record(app, job, &session, &receipt, &judged).await,
+        Ok(_) => Ok(schedule::poll_again(job)),
         Err(error) => {
             let chain = ecf_runtime::telemetry::chain(&error).to_string();
             tracing::warn!(receipt.id = %receipt.public_id, error = %chain, "no verdict yet");
-            Ok(again(job, error.retry_after()))
+            match (error.retry_after(), schedule::poll_again(job)) {
+                (Some(asked), Outcome::Again { job, after }) if asked <= LONGEST_DELAY => Ok(Outcome::Again {
+                    job,
+                    after: after.max(asked),
+                }),
+                (Some(asked), _) => later(app, job, Some(asked)).await,
+                (None, again) => Ok(again),
+            }
         }
-    }
-}
-
-fn again(job: &SubmissionJob, retry_after: Option<std::time::Duration>) -> Outcome<SubmissionJob> {
-    let attempt = job.attempt().saturating_add(1);
-    if attempt >= schedule::ATTEMPTS_IN_QUEUE {
-        return Outcome::Done;
-    }
-    Outcome::Again {
-        job: next(job),
-        after: schedule::poll(attempt).max(retry_after.unwrap_or_default()),
     }
 }

@@ -1,34 +1,124 @@
-//! Sending: claim, load the frozen bytes, hand them over, write down what came of it.
+//! Sending: a token, the claim, the frozen bytes, and writing down what came of it.
+//!
+//! What can fail without anything being sent comes before the claim (certificate, token) or gives the claim back, so that a
+//! lease without an answer means what it says: the document may have arrived.
 
+use std::time::Duration;
+
+use ecf::ReceiptState;
 use ecf_runtime::Outcome;
-use ecf_store::{ArtifactKind, Claim, Receipt, StoreError, SubmissionJob};
-use ecf_taxauth::{Answer, Sent, Session, TaxAuthError, TokenError, Upload};
+use ecf_store::{ArtifactKind, Claim, Failure, Receipt, StoreError, SubmissionJob};
+use ecf_taxauth::{Answer, Judged, Sent, Session, TaxAuthError, TokenError, Upload, Verdict};
 use jiff::SignedDuration;
-use xmldsig::Identity;
 
-use crate::{App, first_poll, look_up, next, schedule, verdict};
+use crate::{App, first_poll, later, look_up, schedule, used_number, verdict};
 
-/// How long a send may take at most: the worker's time limit and a margin. After it the outcome counts as unknown.
+/// How long a claim stands. After it the outcome counts as unknown.
 pub(crate) const LEASE: SignedDuration = SignedDuration::from_secs(90);
+/// How long a send may take: the worker's time limit, and well within the lease.
+const SEND_LIMIT: Duration = Duration::from_secs(60);
+/// So many times the authority may refuse a certificate before that is believed: a seed can be late, a delegation new.
+const REFUSED_TOKENS: u32 = 3;
 
-/// Sends a receipt that nobody has sent.
+const NO_CERTIFICATE: Failure<'static> = Failure {
+    code: "certificate_missing",
+    message: "the company has no certificate: upload its P12, then retry",
+    taxauth_response: None,
+};
+const NO_DOCUMENT: Failure<'static> = Failure {
+    code: "signed_xml_missing",
+    message: "the signed document is not in the bucket",
+    taxauth_response: None,
+};
+
+/// Sends a receipt that nobody has sent, or finds out what became of an earlier send.
 pub(crate) async fn send(app: &App, job: &SubmissionJob) -> Result<Outcome<SubmissionJob>, StoreError> {
     let (scope, id) = (job.scope(), job.receipt());
+    let identity = match app.identities.of(&scope.company, app.clock.now()).await {
+        Ok(Some(identity)) => identity,
+        Ok(None) => return stop(app, job, NO_CERTIFICATE).await,
+        Err(error @ StoreError::Corrupt { .. }) => return stop(app, job, unusable(&error.to_string())).await,
+        Err(error) => return Err(error),
+    };
+    let session = app.tokens.session(scope.environment, &identity);
+    if let Err(error) = session.authenticate().await {
+        return without_token(app, job, error).await;
+    }
     let now = app.clock.now();
     match app.table.claim_send(&scope, &id, now, LEASE).await? {
-        Claim::Claimed(receipt) => hand_over(app, job, &receipt).await,
-        Claim::LeaseExpired(receipt) => look_up::look_up(app, job, &receipt).await,
+        Claim::Claimed(receipt) => hand_over(app, job, &session, &receipt).await,
+        Claim::LeaseExpired(receipt) => look_up::look_up(app, job, &session, &receipt).await,
         // Somebody is on it; if they die, their lease runs out.
         Claim::Leased(receipt) => Ok(again_after_lease(job, &receipt, now)),
         // Submitted already: the question for its verdict may have been lost.
-        Claim::NotSendable(receipt) if receipt.track_id.is_some() && !receipt.state.is_final() => Ok(Outcome::Again {
-            job: first_poll(&receipt),
-            after: schedule::poll(0),
-        }),
+        Claim::NotSendable(receipt) if receipt.track_id.is_some() && !receipt.state.is_final() => {
+            Ok(first_poll(&receipt))
+        }
         Claim::NotSendable(_) => Ok(Outcome::Done),
-        Claim::Missing => Ok(Outcome::GiveUp {
-            reason: "the receipt does not exist".to_owned(),
-        }),
+        Claim::Missing => Ok(missing()),
+    }
+}
+
+pub(crate) fn missing() -> Outcome<SubmissionJob> {
+    Outcome::GiveUp {
+        reason: "the receipt does not exist".to_owned(),
+    }
+}
+
+/// Nothing was sent, and nothing can be: tried again, unless the authority goes on refusing the certificate.
+async fn without_token(
+    app: &App,
+    job: &SubmissionJob,
+    error: TokenError,
+) -> Result<Outcome<SubmissionJob>, StoreError> {
+    let is_patient = job.attempt() < REFUSED_TOKENS;
+    match error {
+        TokenError::Refused(answer) if !is_patient => {
+            let code = answer.error_code().unwrap_or("certificate_refused");
+            let message = answer
+                .words()
+                .unwrap_or_else(|| "the tax authority refused the certificate without a word".to_owned());
+            let response = answer.to_json();
+            let failure = Failure {
+                code,
+                message: &message,
+                taxauth_response: Some(&response),
+            };
+            stop(app, job, failure).await
+        }
+        TokenError::Identity(error) => stop(app, job, unusable(&error.to_string())).await,
+        error => {
+            let error = TaxAuthError::NoToken(error);
+            let chain = ecf_runtime::telemetry::chain(&error).to_string();
+            tracing::warn!(receipt.id = %job.receipt(), error = %chain, "no token; trying again");
+            later(app, job, error.retry_after()).await
+        }
+    }
+}
+
+fn unusable(message: &str) -> Failure<'_> {
+    Failure {
+        code: "certificate_unusable",
+        message,
+        taxauth_response: None,
+    }
+}
+
+/// Stops a receipt that nobody has sent. One whose send may have arrived goes on waiting for its look-up instead: a retry
+/// by a person would not know of it.
+async fn stop(app: &App, job: &SubmissionJob, failure: Failure<'_>) -> Result<Outcome<SubmissionJob>, StoreError> {
+    let Some(receipt) = app.table.receipt(&job.scope(), &job.receipt()).await? else {
+        return Ok(missing());
+    };
+    match receipt.state {
+        ReceiptState::Signed | ReceiptState::Contingency if receipt.lease_until.is_none() => {
+            fail(app, &receipt, failure).await
+        }
+        ReceiptState::Signed | ReceiptState::Contingency => {
+            tracing::error!(receipt.id = %receipt.public_id, code = failure.code, "an earlier send cannot be looked up");
+            later(app, job, None).await
+        }
+        _ => Ok(Outcome::Done),
     }
 }
 
@@ -36,47 +126,36 @@ pub(crate) async fn send(app: &App, job: &SubmissionJob) -> Result<Outcome<Submi
 pub(crate) async fn hand_over(
     app: &App,
     job: &SubmissionJob,
+    session: &Session<'_>,
     receipt: &Receipt,
 ) -> Result<Outcome<SubmissionJob>, StoreError> {
-    let now = app.clock.now();
-    let Some(identity) = app.identities.of(&receipt.scope.company, now).await? else {
-        let message = "the company has no certificate: upload its P12, then retry";
-        return fail(app, receipt, "certificate_missing", message).await;
-    };
-    let Some(upload) = upload(app, receipt).await? else {
-        return fail(
-            app,
-            receipt,
-            "signed_xml_missing",
-            "the signed document is not in the bucket",
-        )
-        .await;
-    };
-    let session = app.tokens.session(receipt.scope.environment, &identity);
-    let sent = if receipt.is_sent_as_summary() {
-        session.send_summary(&upload).await.map(Handed::Judged)
-    } else {
-        session.send_receipt(&upload).await.map(Handed::Received)
-    };
-    match sent {
-        Ok(Handed::Received(Sent::Track { track_id, .. })) => {
-            app.table
-                .record_submitted(&receipt.scope, &receipt.public_id, &track_id, app.clock.now())
-                .await?;
-            Ok(Outcome::Again {
-                job: first_poll(receipt),
-                after: schedule::poll(0),
-            })
+    let upload = match upload(app, receipt).await {
+        Ok(Some(upload)) => upload,
+        Ok(None) => return fail(app, receipt, NO_DOCUMENT).await,
+        Err(error) => {
+            release(app, receipt).await?;
+            return Err(error);
         }
-        Ok(Handed::Received(Sent::Refused(answer))) => refused(app, job, receipt, &answer).await,
-        Ok(Handed::Judged(judged)) => verdict::record(app, job, receipt, &judged, None).await,
-        Err(error) => failed(app, job, receipt, error).await,
+    };
+    let sending = async {
+        if receipt.is_sent_as_summary() {
+            session.send_summary(&upload).await.map(Handed::Judged)
+        } else {
+            session.send_receipt(&upload).await.map(Handed::Received)
+        }
+    };
+    match tokio::time::timeout(SEND_LIMIT, sending).await {
+        Ok(Ok(Handed::Received(Sent::Track { track_id, .. }))) => submitted(app, receipt, &track_id).await,
+        Ok(Ok(Handed::Received(Sent::Refused(answer)))) => refused(app, job, session, receipt, answer).await,
+        Ok(Ok(Handed::Judged(judged))) => verdict::record(app, job, session, receipt, &judged).await,
+        Ok(Err(error)) => failed(app, job, session, receipt, error).await,
+        Err(_) => look_up::soon(app, job, receipt, None).await,
     }
 }
 
 enum Handed {
     Received(Sent),
-    Judged(ecf_taxauth::Judged),
+    Judged(Judged),
 }
 
 async fn upload(app: &App, receipt: &Receipt) -> Result<Option<Upload>, StoreError> {
@@ -92,64 +171,85 @@ async fn upload(app: &App, receipt: &Receipt) -> Result<Option<Upload>, StoreErr
     Ok(bytes.map(|bytes| Upload::receipt(&receipt.company_rnc, &signed.encf, bytes.to_vec())))
 }
 
+/// The authority has it: its identifier is kept, and the verdict asked for.
+pub(crate) async fn submitted(
+    app: &App,
+    receipt: &Receipt,
+    track_id: &str,
+) -> Result<Outcome<SubmissionJob>, StoreError> {
+    app.table
+        .record_submitted(&receipt.scope, &receipt.public_id, track_id, app.clock.now())
+        .await?;
+    Ok(first_poll(receipt))
+}
+
 /// The authority did not take the document and says why: its words stay, and the receipt waits for a person.
 ///
 /// "Already used" is the exception: an earlier copy may be ours, so the number is looked up first.
 async fn refused(
     app: &App,
     job: &SubmissionJob,
+    session: &Session<'_>,
+    receipt: &Receipt,
+    answer: Answer,
+) -> Result<Outcome<SubmissionJob>, StoreError> {
+    if answer.says_already_used() {
+        let refusal = Judged {
+            verdict: Verdict::Unclear,
+            answer,
+        };
+        return used_number::of_used_number(app, job, session, receipt, &refusal).await;
+    }
+    fail_refused(app, receipt, &answer).await
+}
+
+/// Ends the way of a document that the authority did not take.
+pub(crate) async fn fail_refused(
+    app: &App,
     receipt: &Receipt,
     answer: &Answer,
 ) -> Result<Outcome<SubmissionJob>, StoreError> {
-    if answer.says_already_used() {
-        return look_up::of_used_number(app, job, receipt, answer).await;
-    }
-    let code = answer.error_code().unwrap_or("refused").to_owned();
-    let words = answer
+    let message = answer
         .words()
         .unwrap_or_else(|| "the tax authority refused the document without a word".to_owned());
-    fail(app, receipt, &code, &words).await
+    let response = answer.to_json();
+    let failure = Failure {
+        code: answer.error_code().unwrap_or("refused"),
+        message: &message,
+        taxauth_response: Some(&response),
+    };
+    fail(app, receipt, failure).await
 }
 
 async fn failed(
     app: &App,
     job: &SubmissionJob,
+    session: &Session<'_>,
     receipt: &Receipt,
     error: TaxAuthError,
 ) -> Result<Outcome<SubmissionJob>, StoreError> {
     let chain = ecf_runtime::telemetry::chain(&error).to_string();
-    if !error.nothing_was_taken() {
-        tracing::warn!(receipt.id = %receipt.public_id, error = %chain, "the outcome of a send is unknown; looking it up");
-        let now = app.clock.now();
-        app.table
-            .record_answer_lost(&receipt.scope, &receipt.public_id, receipt.send_attempt, now)
-            .await?;
-        return Ok(Outcome::Again {
-            job: next(job),
-            after: schedule::after_failure(job.attempt()),
-        });
+    let retry_after = error.retry_after();
+    match error {
+        TaxAuthError::Refused { answer, .. } => refused(app, job, session, receipt, *answer).await,
+        error if error.nothing_was_taken() => {
+            tracing::warn!(receipt.id = %receipt.public_id, error = %chain, "not sent; trying again");
+            release(app, receipt).await?;
+            later(app, job, retry_after).await
+        }
+        _ => {
+            tracing::warn!(receipt.id = %receipt.public_id, error = %chain, "the outcome of a send is unknown; looking it up");
+            look_up::soon(app, job, receipt, retry_after).await
+        }
     }
-    let answer = match &error {
-        TaxAuthError::Refused { answer, .. } | TaxAuthError::NoToken(TokenError::Refused(answer)) => Some(answer),
-        _ => None,
-    };
-    if let Some(answer) = answer {
-        return refused(app, job, receipt, answer).await;
-    }
-    tracing::warn!(receipt.id = %receipt.public_id, error = %chain, "not sent; trying again");
+}
+
+/// Gives the claim back: nothing was sent.
+async fn release(app: &App, receipt: &Receipt) -> Result<(), StoreError> {
     app.table
         .release_send(&receipt.scope, &receipt.public_id, receipt.send_attempt)
         .await?;
-    Ok(later(job, error.retry_after()))
-}
-
-/// The next attempt from the queue, or the due index once there were many.
-pub(crate) fn later(job: &SubmissionJob, retry_after: Option<std::time::Duration>) -> Outcome<SubmissionJob> {
-    if job.attempt() >= schedule::ATTEMPTS_IN_QUEUE {
-        return Outcome::Done;
-    }
-    let after = schedule::after_failure(job.attempt()).max(retry_after.unwrap_or_default());
-    Outcome::Again { job: next(job), after }
+    Ok(())
 }
 
 pub(crate) fn again_after_lease(
@@ -157,32 +257,16 @@ pub(crate) fn again_after_lease(
     receipt: &Receipt,
     now: jiff::Timestamp,
 ) -> Outcome<SubmissionJob> {
-    Outcome::Again {
-        job: next(job),
-        after: wait_for_lease(receipt, now),
-    }
-}
-
-fn wait_for_lease(receipt: &Receipt, now: jiff::Timestamp) -> std::time::Duration {
     let left = receipt.lease_until.map_or(LEASE, |until| until.duration_since(now));
-    std::time::Duration::try_from(left).unwrap_or_default() + std::time::Duration::from_secs(1)
+    let wait = Duration::try_from(left).unwrap_or_default() + Duration::from_secs(1);
+    schedule::again(job, schedule::after_failure(job.attempt()).map(|after| after.max(wait)))
 }
 
 /// Ends the way with a reason that the caller can read.
-pub(crate) async fn fail(
-    app: &App,
-    receipt: &Receipt,
-    code: &str,
-    message: &str,
-) -> Result<Outcome<SubmissionJob>, StoreError> {
+async fn fail(app: &App, receipt: &Receipt, failure: Failure<'_>) -> Result<Outcome<SubmissionJob>, StoreError> {
     app.table
-        .record_failed(&receipt.scope, &receipt.public_id, code, message, app.clock.now())
+        .record_failed(&receipt.scope, receipt, failure, app.clock.now())
         .await?;
-    tracing::error!(receipt.id = %receipt.public_id, code, "a receipt failed and waits for a person");
+    tracing::error!(receipt.id = %receipt.public_id, code = failure.code, "a receipt failed and waits for a person");
     Ok(Outcome::Done)
-}
-
-/// A session for questions about this receipt.
-pub(crate) fn session<'a>(app: &'a App, receipt: &Receipt, identity: &'a Identity) -> Session<'a> {
-    app.tokens.session(receipt.scope.environment, identity)
 }

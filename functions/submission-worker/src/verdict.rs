@@ -3,28 +3,25 @@
 use ecf::ReceiptState;
 use ecf_runtime::Outcome;
 use ecf_store::{OutboxEntry, Receipt, Recorded, StoreError, SubmissionJob, WebhookJob};
-use ecf_taxauth::{Judged, Verdict};
+use ecf_taxauth::{Judged, Session, Verdict};
 
-use crate::{App, look_up, next, schedule};
+use crate::{App, look_up, used_number};
 
-/// Records a final verdict and queues its event. A verdict that is none comes back later.
+/// Records a final verdict and queues its event. A verdict that is none yet is looked up later.
 pub(crate) async fn record(
     app: &App,
     job: &SubmissionJob,
+    session: &Session<'_>,
     receipt: &Receipt,
     judged: &Judged,
-    track_id: Option<&str>,
 ) -> Result<Outcome<SubmissionJob>, StoreError> {
     if matches!(judged.verdict, Verdict::Rejected { .. }) && judged.answer.says_already_used() {
-        return look_up::of_used_number(app, job, receipt, &judged.answer).await;
+        return used_number::of_used_number(app, job, session, receipt, judged).await;
     }
     let Some((state, secuencia_utilizada)) = final_state(judged.verdict) else {
-        return Ok(Outcome::Again {
-            job: next(job),
-            after: schedule::poll(job.attempt()),
-        });
+        return look_up::soon(app, job, receipt, None).await;
     };
-    write(app, receipt, state, secuencia_utilizada, judged, track_id).await?;
+    write(app, receipt, state, secuencia_utilizada, judged, None).await?;
     Ok(Outcome::Done)
 }
 
@@ -38,7 +35,8 @@ pub(crate) fn final_state(verdict: Verdict) -> Option<(ReceiptState, Option<bool
     }
 }
 
-/// Writes one final state. Whoever wrote it first queues the event and counts; anybody else finds it done.
+/// Writes one final state. Whoever wrote it first queues the event and counts; anybody else finds it done. `track_id` is
+/// that of the copy that was judged, when the receipt knows another or none.
 pub(crate) async fn write(
     app: &App,
     receipt: &Receipt,
@@ -62,8 +60,13 @@ pub(crate) async fn write(
         .table
         .record_verdict(&receipt.scope, &receipt.public_id, verdict, now)
         .await?;
-    let Recorded::Now(receipt) = recorded else {
-        return Ok(());
+    let receipt = match recorded {
+        Recorded::Now(receipt) => receipt,
+        Recorded::Already(receipt) if !receipt.state.is_final() => {
+            tracing::error!(receipt.id = %receipt.public_id, from = %receipt.state, to = %state, "the table of states has no such step");
+            return Ok(());
+        }
+        _ => return Ok(()),
     };
     tracing::info!(receipt.id = %receipt.public_id, encf = receipt.encf().map(tracing::field::display), state = %state, "verdict");
     // Both are made good by housekeeping and the consistency check when they fail here.
@@ -71,6 +74,7 @@ pub(crate) async fn write(
         company: receipt.scope.company,
         environment: receipt.scope.environment,
         receipt: receipt.public_id,
+        attempt: 0,
     };
     if let Err(error) = app.queues.send_webhook(&event, std::time::Duration::ZERO).await {
         tracing::warn!(receipt.id = %receipt.public_id, error = %error, "event not queued; housekeeping will");

@@ -4,10 +4,14 @@ use std::time::Duration;
 
 use ecf_runtime::Outcome;
 use ecf_store::{Delivery, DeliveryId, ReceiptId, Scope, StoreError, Webhook, WebhookJob};
-use ecf_webhooks::{Attempt, EventName, WebhookSecret, backoff, deliver};
+use ecf_webhooks::{EventName, WINDOW, WebhookSecret, backoff, deliver};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::App;
+
+/// How many ids in a row are tried for one attempt.
+const IDS: u32 = 16;
+const NO_SECRET: &str = "not sent: the webhook's secret does not open; give it a new one";
 
 /// What is told, in the bytes that every attempt repeats.
 #[derive(Debug, Clone)]
@@ -114,10 +118,19 @@ pub(crate) async fn again(app: &App, job: &WebhookJob) -> Result<Outcome<Webhook
                 after: Duration::try_from(wait).unwrap_or_default(),
             })
         }
+        None if sent.is_hopeless => Ok(Outcome::GiveUp {
+            reason: format!("the secret of webhook {} does not open", webhook.id),
+        }),
         None => Ok(Outcome::GiveUp {
             reason: format!("webhook {} did not take the event within 24 hours", webhook.id),
         }),
     }
+}
+
+/// Whether an event's day is over, counted from its first attempt.
+pub(crate) fn is_over(app: &App, first: DeliveryId) -> bool {
+    let since_first = app.clock.now().as_millisecond() - first.millis();
+    i64::try_from(WINDOW.as_millis()).is_ok_and(|window| since_first >= window)
 }
 
 /// What the schedule needs to know of an attempt.
@@ -125,12 +138,14 @@ struct Made {
     id: DeliveryId,
     at: Timestamp,
     succeeded: bool,
+    /// No attempt can succeed as long as the webhook is what it is.
+    is_hopeless: bool,
 }
 
 impl Made {
     fn next_after(&self, attempts: u32, since_first: Duration) -> Option<SignedDuration> {
         let jitter = u16::from_be_bytes(ecf_runtime::random());
-        let wait = backoff(attempts, since_first, jitter).filter(|_| !self.succeeded)?;
+        let wait = backoff(attempts, since_first, jitter).filter(|_| !self.succeeded && !self.is_hopeless)?;
         SignedDuration::try_from(wait).ok()
     }
 }
@@ -138,39 +153,73 @@ impl Made {
 /// Posts and records. The first failure keeps the bytes, so that every retry sends these, whatever the code is by then.
 async fn attempt(app: &App, scope: &Scope, webhook: &Webhook, event: &Event, number: u32) -> Result<Made, StoreError> {
     let at = app.clock.now();
-    let sealed = app
-        .vault
-        .open(&ecf_store::webhook_context(scope, &webhook.id), &webhook.sealed_secret)
-        .await?;
-    let secret = std::str::from_utf8(&sealed)
-        .ok()
-        .and_then(|secret| WebhookSecret::parse(secret).ok());
-    let Some(secret) = secret else {
-        return Err(StoreError::corrupt(
-            webhook.id.to_string(),
-            "secret",
-            "is not a webhook secret",
-        ));
+    let secret = open_secret(app, scope, webhook).await?;
+    let is_hopeless = secret.is_none();
+    let (status_code, excerpt, succeeded) = match secret {
+        Some(secret) => {
+            let sent = deliver(&app.client, &webhook.url, &secret, event.name, event.body.clone()).await;
+            let error = sent.error.map(|error| error.to_string());
+            (sent.status_code, sent.excerpt.or(error), sent.succeeded)
+        }
+        None => (None, Some(NO_SECRET.to_owned()), false),
     };
-    let Attempt {
-        status_code,
-        excerpt,
-        succeeded,
-        error,
-    } = deliver(&app.client, &webhook.url, &secret, event.name, event.body.clone()).await;
-    let id = DeliveryId::new(at.as_millisecond(), &webhook.id, event.name.as_str(), number);
     let delivery = Delivery {
-        id,
+        id: id(at, webhook, event, number),
         event: event.name.as_str().to_owned(),
         attempt: number,
         status_code,
-        response_excerpt: excerpt.or(error.map(|error| error.to_string())),
+        response_excerpt: excerpt,
         succeeded,
         sent_at: at,
         receipt: Some(event.receipt),
         body: (number == 1 && !succeeded).then(|| event.body.clone()),
     };
-    app.table.record_delivery(scope, &webhook.id, &delivery).await?;
+    let id = record(app, scope, webhook, delivery).await?;
     tracing::info!(webhook = %webhook.id, receipt.id = %event.receipt, event = event.name.as_str(), attempt = number, status_code, succeeded, "delivery");
-    Ok(Made { id, at, succeeded })
+    Ok(Made {
+        id,
+        at,
+        succeeded,
+        is_hopeless,
+    })
+}
+
+/// The secret that signs; `None` when what is kept does not open as this webhook's, which no retry mends.
+async fn open_secret(app: &App, scope: &Scope, webhook: &Webhook) -> Result<Option<WebhookSecret>, StoreError> {
+    let context = ecf_store::webhook_context(scope, &webhook.id);
+    let opened = match app.vault.open(&context, &webhook.sealed_secret).await {
+        Ok(opened) => opened,
+        Err(error @ StoreError::Corrupt { .. }) => {
+            tracing::error!(webhook = %webhook.id, error = %error, "the secret of a webhook does not open");
+            return Ok(None);
+        }
+        Err(error) => return Err(error),
+    };
+    let text = std::str::from_utf8(&opened).ok();
+    Ok(text.and_then(|text| WebhookSecret::parse(text).ok()))
+}
+
+/// The receipt is part of it: two receipts' events may reach one webhook within a millisecond.
+fn id(at: Timestamp, webhook: &Webhook, event: &Event, number: u32) -> DeliveryId {
+    let event = format!("{} {}", event.receipt, event.name.as_str());
+    DeliveryId::new(at.as_millisecond(), &webhook.id, &event, number)
+}
+
+/// Records an attempt under its id, or under the next free one: 12 bits do not tell all events of a millisecond apart.
+async fn record(app: &App, scope: &Scope, webhook: &Webhook, mut delivery: Delivery) -> Result<DeliveryId, StoreError> {
+    for _ in 0..IDS {
+        if app.table.record_delivery(scope, &webhook.id, &delivery).await? {
+            return Ok(delivery.id);
+        }
+        // Our own record, whose answer was lost, is not in the way.
+        let there = app.table.delivery(scope, &webhook.id, delivery.id).await?;
+        if there.is_some_and(|there| there.receipt == delivery.receipt && there.attempt == delivery.attempt) {
+            return Ok(delivery.id);
+        }
+        delivery.id = delivery.id.next();
+    }
+    Err(StoreError::Contended {
+        operation: "record delivery",
+        attempts: IDS,
+    })
 }

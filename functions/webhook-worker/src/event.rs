@@ -3,12 +3,13 @@
 use ecf_runtime::Outcome;
 use ecf_store::{OutboxEntry, ReceiptId, Scope, StoreError, WebhookJob};
 use ecf_webhooks::{event_body, matches};
-use futures::future::try_join_all;
+use futures::future::join_all;
 
 use crate::App;
 use crate::deliver::{Event, first_attempt};
 
-/// Delivers to all who want to hear of it. Runs again after a crash: better told twice than never.
+/// Delivers to all who want to hear of it. Runs again after a crash: better told twice than never. One subscription whose
+/// attempt cannot be recorded does not keep the others from theirs.
 pub(crate) async fn tell(app: &App, scope: &Scope, id: &ReceiptId) -> Result<Outcome<WebhookJob>, StoreError> {
     let Some(receipt) = app.table.receipt(scope, id).await? else {
         return Ok(Outcome::GiveUp {
@@ -36,7 +37,7 @@ pub(crate) async fn tell(app: &App, scope: &Scope, id: &ReceiptId) -> Result<Out
         .iter()
         .filter(|webhook| webhook.is_active && matches(&webhook.events, name))
         .map(|webhook| first_attempt(app, scope, webhook, &event));
-    try_join_all(attempts).await?;
+    join_all(attempts).await.into_iter().collect::<Result<(), _>>()?;
     app.table.outbox_done(scope, id, OutboxEntry::Webhook).await?;
     Ok(Outcome::Done)
 }

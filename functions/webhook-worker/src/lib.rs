@@ -13,7 +13,7 @@ use std::time::Duration;
 use ecf::StampHosts;
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Message, Outcome};
-use ecf_store::{Clients, Queues, StoreError, Table, Vault, WebhookJob};
+use ecf_store::{Clients, Queues, Scope, StoreError, Table, Vault, WebhookJob};
 use ecf_webhooks::{Guard, GuardedClient, Reach, TimeOuts};
 
 /// What this function may touch; compare with its policies in `template.yaml`.
@@ -61,32 +61,56 @@ impl App {
     }
 }
 
+/// Waits before an event is told again whose attempts could not be recorded. After the last the due index brings it back.
+const EVENT_WAITS: [Duration; 4] = [
+    Duration::from_secs(30),
+    Duration::from_secs(60),
+    Duration::from_secs(120),
+    Duration::from_secs(300),
+];
+const DELIVERY_WAIT: Duration = Duration::from_secs(60);
+
 /// Runs one job.
-pub async fn handle(app: &App, job: WebhookJob, message: Message) -> Outcome<WebhookJob> {
+pub async fn handle(app: &App, job: WebhookJob, _message: Message) -> Outcome<WebhookJob> {
     let result = match &job {
         WebhookJob::Event {
             company,
             environment,
             receipt,
+            ..
         } => {
-            event::tell(
-                app,
-                &ecf_store::Scope {
-                    company: *company,
-                    environment: *environment,
-                },
-                receipt,
-            )
-            .await
+            let scope = Scope {
+                company: *company,
+                environment: *environment,
+            };
+            event::tell(app, &scope, receipt).await
         }
         WebhookJob::Deliver { .. } => deliver::again(app, &job).await,
-        WebhookJob::Portal { company } => portal::tell(app, company, &message).await,
+        WebhookJob::Portal { company, attempt } => portal::tell(app, company, *attempt).await,
     };
-    result.unwrap_or_else(|error| {
-        tracing::warn!(error = %ecf_runtime::telemetry::chain(&error), "the store failed; trying again");
-        Outcome::Again {
-            job,
-            after: Duration::from_secs(30),
+    result.unwrap_or_else(|error| after_failure(app, job, &error))
+}
+
+/// The job's next try after the store failed. Each kind ends some time, lest a failure that lasts fill the queue.
+fn after_failure(app: &App, mut job: WebhookJob, error: &StoreError) -> Outcome<WebhookJob> {
+    let chain = ecf_runtime::telemetry::chain(error);
+    tracing::warn!(error = %chain, "the store failed; trying again");
+    match &mut job {
+        WebhookJob::Event { attempt, .. } => {
+            let wait = usize::try_from(*attempt)
+                .ok()
+                .and_then(|attempt| EVENT_WAITS.get(attempt));
+            let Some(after) = wait else { return Outcome::Done };
+            *attempt = attempt.saturating_add(1);
+            Outcome::Again { job, after: *after }
         }
-    })
+        WebhookJob::Deliver { delivery, .. } if deliver::is_over(app, *delivery) => Outcome::GiveUp {
+            reason: format!("delivery {delivery} could not be repeated within 24 hours: {chain}"),
+        },
+        WebhookJob::Deliver { .. } => Outcome::Again {
+            job,
+            after: DELIVERY_WAIT,
+        },
+        WebhookJob::Portal { company, attempt } => portal::again(company, *attempt, &chain),
+    }
 }

@@ -2,14 +2,18 @@
 
 use std::time::Duration;
 
-use ecf_runtime::{Message, Outcome};
+use ecf_runtime::Outcome;
 use ecf_store::{CompanyId, StoreError, WebhookJob};
 use serde::Serialize;
 
 use crate::App;
 
-/// After so many deliveries of the message the portal is left alone.
-const TRIES: u32 = 4;
+/// The waits between the tries. After the last the portal is left alone.
+const WAITS: [Duration; 3] = [
+    Duration::from_secs(60),
+    Duration::from_secs(300),
+    Duration::from_secs(900),
+];
 
 #[derive(Serialize)]
 struct NewCompany<'a> {
@@ -22,7 +26,7 @@ struct NewCompany<'a> {
 }
 
 /// Posts the company's profile, without anything secret.
-pub(crate) async fn tell(app: &App, id: &CompanyId, message: &Message) -> Result<Outcome<WebhookJob>, StoreError> {
+pub(crate) async fn tell(app: &App, id: &CompanyId, attempt: u32) -> Result<Outcome<WebhookJob>, StoreError> {
     let (Some(url), Some(company)) = (&app.portal_url, app.table.company(id).await?) else {
         return Ok(Outcome::Done);
     };
@@ -37,15 +41,24 @@ pub(crate) async fn tell(app: &App, id: &CompanyId, message: &Message) -> Result
     let body = serde_json::to_vec(&body).map_err(|error| StoreError::unexpected("tell portal", error))?;
     match app.client.post_json(url, body).await {
         Ok(()) => Ok(Outcome::Done),
-        Err(error) if message.receive_count < TRIES => {
-            tracing::warn!(company.id = %id, error = %error, "the portal does not answer; trying again");
-            Ok(Outcome::Again {
-                job: WebhookJob::Portal { company: *id },
-                after: Duration::from_secs(60),
-            })
-        }
-        Err(error) => Ok(Outcome::GiveUp {
+        Err(error) => Ok(again(id, attempt, &error)),
+    }
+}
+
+/// The next try, or the end of them.
+pub(crate) fn again(id: &CompanyId, attempt: u32, error: &dyn std::fmt::Display) -> Outcome<WebhookJob> {
+    let wait = usize::try_from(attempt).ok().and_then(|attempt| WAITS.get(attempt));
+    let Some(after) = wait else {
+        return Outcome::GiveUp {
             reason: format!("the portal was not told of company {id}: {error}"),
-        }),
+        };
+    };
+    tracing::warn!(company.id = %id, error = %error, "the portal was not told; trying again");
+    Outcome::Again {
+        job: WebhookJob::Portal {
+            company: *id,
+            attempt: attempt.saturating_add(1),
+        },
+        after: *after,
     }
 }

@@ -152,6 +152,16 @@ impl DeliveryId {
         Self(Self::earliest(millis).0 | tail)
     }
 
+    /// The next id, for an attempt whose own is taken.
+    pub fn next(self) -> Self {
+        Self((self.0 + 1) & (Self::LIMIT - 1))
+    }
+
+    /// When the attempt was made, in milliseconds since the epoch.
+    pub fn millis(self) -> i64 {
+        i64::try_from(self.0 >> Self::TAIL_BITS).unwrap_or(i64::MAX)
+    }
+
     /// The lowest id that an attempt at this time can have.
     pub(crate) fn earliest(millis: i64) -> Self {
         let millis = u64::try_from(millis).unwrap_or(0);
@@ -280,6 +290,9 @@ mod tests {
         assert_ne!(first, DeliveryId::new(millis, &webhook, "accepted", 2));
         assert!(DeliveryId::new(millis + 1, &webhook, "accepted", 1) > first);
         assert!(DeliveryId::earliest(millis) <= first);
+        assert_eq!(first.millis(), millis);
+        assert_eq!(first.next().as_u64(), first.as_u64() + 1);
+        assert_eq!(DeliveryId::latest().next().as_u64(), 0);
         assert_eq!(first.to_string().parse(), Ok(first));
         assert!((1_u64 << 53).to_string().parse::<DeliveryId>().is_err());
     }

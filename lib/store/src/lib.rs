@@ -45,7 +45,7 @@ pub use ids::{ApiKeyId, CompanyId, DeliveryId, IdError, ReceiptId, Scope, Webhoo
 pub use queues::{LONGEST_DELAY, QueueUrls, Queues, SubmissionJob, SubmissionUrls, WebhookJob};
 pub use table::{
     ApiKey, CallerTake, CertificateSummary, Claim, Company, CompanyCreated, Created, DayCounts, Delivery, DueEntry,
-    LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, Mode, NewApiKey, NewCompany, NewRange,
+    Failure, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, Mode, NewApiKey, NewCompany, NewRange,
     NewReceipt, NewSignup, NewWebhook, Numbering, Opened, OutboxEntry, Range, Receipt, Recorded, SHARDS, Signed,
     SignedLater, SignupRecord, StoredToken, Table, Take, Verdict, WEBHOOK_LIMIT, Webhook, WebhookChanges,
     WebhookCreated, fiscal_day, webhook_context,

@@ -47,6 +47,9 @@ pub enum WebhookJob {
         company: CompanyId,
         environment: Environment,
         receipt: ReceiptId,
+        /// How often the store failed before the event was told to everybody.
+        #[serde(default)]
+        attempt: u32,
     },
     /// Deliver once more what an earlier attempt could not.
     Deliver {
@@ -63,7 +66,12 @@ pub enum WebhookJob {
         not_before: Option<Timestamp>,
     },
     /// A company signed up: tell the portal.
-    Portal { company: CompanyId },
+    Portal {
+        company: CompanyId,
+        /// How often it was tried.
+        #[serde(default)]
+        attempt: u32,
+    },
 }
 
 impl SubmissionJob {

@@ -30,8 +30,8 @@ pub use deliveries::Delivery;
 pub use due::{DueEntry, SHARDS};
 pub use keys::fiscal_day;
 pub use receipts::{
-    Claim, Created, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedReceipt, Mode, NewReceipt, OutboxEntry, Receipt,
-    Recorded, Signed, SignedLater, Verdict,
+    Claim, Created, Failure, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedReceipt, Mode, NewReceipt, OutboxEntry,
+    Receipt, Recorded, Signed, SignedLater, Verdict,
 };
 pub use sequences::{CallerTake, NewRange, Numbering, Opened, Range, Take};
 pub use tokens::StoredToken;

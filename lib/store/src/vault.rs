@@ -215,7 +215,11 @@ impl Vault {
             .get_or_try_init(|| async {
                 let name = format!("{}/data-key", self.prefix);
                 let Some((text, _)) = self.secret("read data key", &name).await? else {
-                    return Err(StoreError::corrupt(&name, "secret", "does not exist"));
+                    // Of the deployment, not of what is opened with it.
+                    return Err(StoreError::unexpected(
+                        "read data key",
+                        format!("{name} does not exist"),
+                    ));
                 };
                 Ok(cipher(&text))
             })

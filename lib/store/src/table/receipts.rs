@@ -17,7 +17,7 @@ use jiff::{Timestamp, civil::Date};
 pub use creation::{Created, NewReceipt, SignedLater};
 pub use finding::ListedReceipt;
 pub use sending::{Claim, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND};
-pub use verdict::{Recorded, Verdict};
+pub use verdict::{Failure, Recorded, Verdict};
 
 use super::{Table, change::Change, item::text, keys};
 use crate::{

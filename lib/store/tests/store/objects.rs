@@ -108,6 +108,7 @@ async fn a_function_without_the_address_is_told_which() {
     let queues = Queues::new(app.clients.sqs.clone(), QueueUrls::default());
     let job = WebhookJob::Portal {
         company: app.scope.company,
+        attempt: 0,
     };
     let error = queues.send_webhook(&job, Duration::ZERO).await.unwrap_err();
     assert_eq!(error.to_string(), "no address is configured for webhook queue");

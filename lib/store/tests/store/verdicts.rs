@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::ReceiptState;
-use ecf_store::{ContentHash, DueEntry, Mode, OutboxEntry, Receipt, Recorded, SHARDS, Verdict};
+use ecf_store::{Claim, ContentHash, DueEntry, Failure, Mode, OutboxEntry, Receipt, Recorded, SHARDS, Verdict};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::support::{App, app, at, new_receipt, noon, table_name};
@@ -180,22 +180,83 @@ async fn two_entries_done_at_once_still_leave_nothing_due() {
     assert_eq!((receipt.outbox.len(), receipt.next_action_at), (0, None));
 }
 
+fn failure() -> Failure<'static> {
+    Failure {
+        code: "refused",
+        message: "no",
+        taxauth_response: Some(r#"{"mensaje":"no"}"#),
+    }
+}
+
+#[tokio::test]
+async fn a_failure_that_comes_too_late_changes_nothing() {
+    let app = app("late failure").await;
+    let unclaimed = app.receipt("order-1", "E310000000001").await;
+    let id = unclaimed.public_id;
+    let claim = app.table.claim_send(&app.scope, &id, noon(), LEASE).await.unwrap();
+    let Claim::Claimed(claimed) = claim else {
+        panic!("{claim:?}")
+    };
+    let fail = async |seen: &Receipt| {
+        app.table
+            .record_failed(&app.scope, seen, failure(), noon())
+            .await
+            .unwrap()
+    };
+    // Another worker has claimed it since.
+    assert_eq!(fail(&unclaimed).await, Recorded::Already(claimed.clone()));
+    app.table
+        .record_submitted(&app.scope, &id, "track-1", noon())
+        .await
+        .unwrap();
+    for seen in [&unclaimed, &claimed] {
+        let late = fail(seen).await;
+        assert!(
+            matches!(&late, Recorded::Already(receipt) if receipt.state == ReceiptState::Submitted),
+            "{late:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_verdict_on_an_earlier_copy_brings_that_copys_track_id() {
+    let app = app("earlier copy").await;
+    let id = app.submitted("order-1", "E310000000001").await.public_id;
+    let verdict = Verdict {
+        track_id: Some("track-0".to_owned()),
+        ..verdict(ReceiptState::Accepted, &[])
+    };
+    let recorded = app
+        .table
+        .record_verdict(&app.scope, &id, verdict, noon())
+        .await
+        .unwrap();
+    assert!(matches!(recorded, Recorded::Now(receipt) if receipt.track_id.as_deref() == Some("track-0")));
+    let found = app.table.receipt_by_track_id(&app.scope, "track-0").await.unwrap();
+    assert_eq!(found.map(|receipt| receipt.public_id), Some(id));
+}
+
 #[tokio::test]
 async fn a_failure_keeps_its_reason_and_is_not_due() {
     let app = app("failed").await;
-    let id = app.submitted("order-1", "E310000000001").await.public_id;
+    let id = app.receipt("order-1", "E310000000001").await.public_id;
+    let claim = app.table.claim_send(&app.scope, &id, noon(), LEASE).await.unwrap();
+    let Claim::Claimed(claimed) = claim else {
+        panic!("{claim:?}")
+    };
     let recorded = app
         .table
-        .record_failed(&app.scope, &id, "no_certificate", "there is none", noon())
+        .record_failed(&app.scope, &claimed, failure(), noon())
         .await
         .unwrap();
     let Recorded::Now(receipt) = recorded else {
         panic!("{recorded:?}")
     };
     assert_eq!(receipt.state, ReceiptState::Failed);
-    assert_eq!(receipt.error_code.as_deref(), Some("no_certificate"));
-    assert_eq!(receipt.error_message.as_deref(), Some("there is none"));
-    assert_eq!(receipt.next_action_at, None);
+    assert_eq!(receipt.error_code.as_deref(), Some("refused"));
+    assert_eq!(receipt.error_message.as_deref(), Some("no"));
+    assert_eq!(receipt.taxauth_response.as_deref(), Some(r#"{"mensaje":"no"}"#));
+    assert_eq!((receipt.next_action_at, receipt.lease_until), (None, None));
     let verdict = verdict(ReceiptState::Accepted, &[]);
     let outcome = app
         .table

@@ -35,7 +35,7 @@ const ROUNDS: u32 = 4;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     pub state: ReceiptState,
-    /// Of an answer that brings verdict and track id at once.
+    /// Of an answer that brings verdict and track id at once, or the verdict on an earlier copy; `None` leaves it.
     pub track_id: Option<String>,
     pub error_code: Option<String>,
     pub error_message: Option<String>,
@@ -44,6 +44,15 @@ pub struct Verdict {
     pub taxauth_response: Option<String>,
     /// Who must hear of it.
     pub outbox: Vec<OutboxEntry>,
+}
+
+/// Why a receipt stopped before anybody judged it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Failure<'a> {
+    pub code: &'a str,
+    pub message: &'a str,
+    /// The authority's answer as JSON text, when it was the authority that stopped it.
+    pub taxauth_response: Option<&'a str>,
 }
 
 /// What came of recording a step.
@@ -79,22 +88,33 @@ impl Table {
     }
 
     /// Ends a receipt's way with a reason that somebody must look at.
+    ///
+    /// Only as the caller saw it: whoever came too late, after another worker claimed the receipt or handed it over,
+    /// changes nothing.
     pub async fn record_failed(
         &self,
         scope: &Scope,
-        id: &ReceiptId,
-        code: &str,
-        message: &str,
+        seen: &Receipt,
+        failure: Failure<'_>,
         now: Timestamp,
     ) -> Result<Recorded, StoreError> {
-        let change = Change::of(keys::receipt(scope, id))
+        let change = Change::of(keys::receipt(scope, &seen.public_id))
             .set(STATE, text(ReceiptState::Failed))
-            .set(ERROR_CODE, text(code))
-            .set(ERROR_MESSAGE, text(message))
+            .set(ERROR_CODE, text(failure.code))
+            .set(ERROR_MESSAGE, text(failure.message))
+            .set_some(RESPONSE, failure.taxauth_response.map(text))
             .set(UPDATED_AT, instant(now))
             .remove(&LEASE)
             .remove(&NOT_DUE);
-        let change = as_the_table_says(change, ReceiptState::Failed, "attribute_exists(#pk)");
+        let (as_seen, lease) = match seen.lease_until {
+            Some(until) => ("attribute_not_exists(#tp) AND #lu = :lease", Some(instant(until))),
+            None => ("attribute_not_exists(#tp) AND attribute_not_exists(#lu)", None),
+        };
+        let change = as_the_table_says(change, ReceiptState::Failed, as_seen);
+        let change = match lease {
+            Some(lease) => change.bind(":lease", lease),
+            None => change,
+        };
         recorded(self.apply("record failed", change).await?)
     }
 
@@ -145,8 +165,8 @@ fn verdict_change(scope: &Scope, id: &ReceiptId, verdict: &Verdict, now: Timesta
         .remove(&LEASE);
     let change = match &verdict.track_id {
         Some(track_id) => change
-            .set_once(TRACK.pk, text(keys::track_partition(scope, track_id)))
-            .set_once(TRACK.sk, text(keys::millis_sort(now))),
+            .set(TRACK.pk, text(keys::track_partition(scope, track_id)))
+            .set(TRACK.sk, text(keys::millis_sort(now))),
         None => change,
     };
     if verdict.outbox.is_empty() {
