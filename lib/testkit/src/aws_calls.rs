@@ -70,6 +70,15 @@ pub enum Fault {
     NotSent,
     /// The service carries it out and the answer is lost.
     AnswerLost,
+    /// The function dies before the request gets out.
+    DiesBefore,
+    /// The service carries it out and the function dies before it hears of it.
+    DiesAfter,
+}
+
+impl Fault {
+    /// Every one.
+    pub const ALL: [Self; 4] = [Self::NotSent, Self::AnswerLost, Self::DiesBefore, Self::DiesAfter];
 }
 
 /// Everything that was asked of AWS; clones see the same.
@@ -113,8 +122,8 @@ struct Injected(Fault);
 impl std::fmt::Display for Injected {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self.0 {
-            Fault::NotSent => "the test let the request get lost",
-            Fault::AnswerLost => "the test let the answer get lost",
+            Fault::NotSent | Fault::DiesBefore => "the test let the request get lost",
+            Fault::AnswerLost | Fault::DiesAfter => "the test let the answer get lost",
         })
     }
 }
@@ -174,7 +183,8 @@ impl AwsCalls {
         state.delays.clear();
     }
 
-    /// Lets the `nth` call of an operation from now on, counted from one, meet a fault.
+    /// Lets the `nth` call of an operation from now on, counted from one, meet a fault. `*` means all operations that a function
+    /// calls: all but those that feed it from its queue.
     pub fn inject(&self, operation: &str, nth: u32, fault: Fault) {
         assert!(nth > 0, "calls are counted from one");
         self.state().faults.push((operation.to_owned(), nth, fault));
@@ -183,6 +193,11 @@ impl AwsCalls {
     /// Faults that no call has met yet.
     pub fn faults_to_come(&self) -> usize {
         self.state().faults.len()
+    }
+
+    /// The delay that a message was sent with; none for a message whose sender never heard that it was sent.
+    pub(crate) fn delay_of(&self, message_id: &str) -> Duration {
+        self.state().messages.delay_of(message_id)
     }
 
     pub(crate) fn undeleted_messages(&self) -> Vec<String> {
@@ -199,7 +214,8 @@ impl State {
     fn next_fault(&mut self, operation: &str) -> Option<Fault> {
         let mut met = None;
         for (place, (of, left, fault)) in self.faults.iter_mut().enumerate() {
-            if of == operation {
+            let feeds = matches!(operation, "ReceiveMessage" | "DeleteMessage");
+            if of == operation || (of == "*" && !feeds) {
                 *left -= 1;
                 if *left == 0 && met.is_none() {
                     met = Some((place, *fault));
@@ -212,9 +228,12 @@ impl State {
     }
 }
 
-fn fails_with(cfg: &ConfigBag, fault: Fault) -> Result<(), BoxError> {
+fn fails_with(cfg: &ConfigBag, fails: Fault, dies: Fault) -> Result<(), BoxError> {
     match cfg.load::<Meets>() {
-        Some(Meets(met)) if *met == fault => Err(Injected(fault).into()),
+        Some(Meets(met)) if *met == fails => Err(Injected(fails).into()),
+        // Nothing of the function runs after it; `process_batch` takes it for what it is, a crash. Without the hook, because
+        // a crash that was ordered is no news.
+        Some(Meets(met)) if *met == dies => std::panic::resume_unwind(Box::new(Injected(dies))),
         _ => Ok(()),
     }
 }
@@ -233,9 +252,9 @@ impl Intercept for AwsCalls {
         let metadata = cfg.load::<Metadata>().expect("every operation says its name");
         let (service, operation) = (metadata.service().to_owned(), metadata.name().to_owned());
         let when_refused = capacity::of_refused(context.input());
-        let on_messages = Effect::of(context.input());
         capacity::ask_for(context.input_mut());
         let delay = messages::take_delay(context.input_mut());
+        let on_messages = Effect::of(context.input(), delay);
         let mut state = self.state();
         state.delays.extend(delay);
         let fault = state.next_fault(&operation);
@@ -266,7 +285,7 @@ impl Intercept for AwsCalls {
         _components: &RuntimeComponents,
         cfg: &mut ConfigBag,
     ) -> Result<(), BoxError> {
-        fails_with(cfg, Fault::NotSent)
+        fails_with(cfg, Fault::NotSent, Fault::DiesBefore)
     }
 
     fn read_before_transmit(
@@ -289,7 +308,7 @@ impl Intercept for AwsCalls {
         _components: &RuntimeComponents,
         cfg: &mut ConfigBag,
     ) -> Result<(), BoxError> {
-        fails_with(cfg, Fault::AnswerLost)
+        fails_with(cfg, Fault::AnswerLost, Fault::DiesAfter)
     }
 
     fn read_after_execution(

@@ -22,7 +22,7 @@ pub const P12_PIN: &str = "a test's PIN";
 /// The ranges of each type: the caller numbers the first, the service the second.
 const CALLER_RANGE: (u64, u64) = (1, 4_999_999);
 const SERVICE_RANGE: (u64, u64) = (5_000_000, 10_000_000);
-const RANGES_END: &str = "31-12-2028";
+pub(crate) const RANGES_END: &str = "31-12-2028";
 
 /// A company, ready to issue.
 #[derive(Debug, Clone)]

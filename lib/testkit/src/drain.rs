@@ -1,6 +1,6 @@
 //! Feeds workers from their queues, as Lambda's event source mapping does.
 
-use std::{collections::HashMap, future::Future};
+use std::{collections::HashMap, future::Future, time::Duration};
 
 use aws_sdk_sqs::types::{Message, MessageSystemAttributeName};
 use ecf::Environment;
@@ -46,14 +46,21 @@ impl Queue {
 impl TestStack {
     /// The bodies of the messages that wait in a queue. They are taken out.
     pub async fn take_messages(&self, queue: Queue) -> Vec<String> {
-        let mut bodies = Vec::new();
+        let messages = self.take_delayed_messages(queue).await;
+        messages.into_iter().map(|(body, _)| body).collect()
+    }
+
+    /// The same, each with the delay that it was sent with.
+    pub(crate) async fn take_delayed_messages(&self, queue: Queue) -> Vec<(String, Duration)> {
+        let mut taken = Vec::new();
         for _ in 0..BATCHES {
             let messages = self.receive(queue).await;
             if messages.is_empty() {
-                return bodies;
+                return taken;
             }
             for message in messages {
-                bodies.push(message.body.clone().unwrap_or_default());
+                let delay = self.calls().delay_of(message.message_id().unwrap_or_default());
+                taken.push((message.body.clone().unwrap_or_default(), delay));
                 self.delete(queue, &message).await;
             }
         }

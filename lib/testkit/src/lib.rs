@@ -4,20 +4,25 @@
 //! that tests run in parallel. [`TestStack::company`] signs a company up; [`request`] calls a router as the gateway would;
 //! [`TestStack::drain`] feeds a worker from its queue; [`Receiver`] is a webhook endpoint; [`AwsCalls`] counts what the SDK was
 //! asked for and lets calls fail. Time stands still until the test moves [`TestStack::clock`], and messages do not wait: a delay is
-//! noted in [`AwsCalls::delays`] and the message comes at once.
+//! noted in [`AwsCalls::delays`] and the message comes at once. Where the order in time matters, [`Timeline`] lets each come at its
+//! time.
 //!
 //! A mistake here is a mistake of the test, so functions panic instead of returning errors.
 
 mod aws_calls;
 mod company;
 mod drain;
+mod receipt;
 mod receiver;
 mod request;
 mod stack;
+mod timeline;
 
 pub use aws_calls::{AwsCalls, Call, Fault, Units};
 pub use company::{CompanyBuilder, P12_PIN, RNC, TestCompany, test_p12};
 pub use drain::Queue;
+pub use receipt::send_job;
 pub use receiver::{Received, Receiver};
 pub use request::{Answer, request, send};
 pub use stack::TestStack;
+pub use timeline::Timeline;

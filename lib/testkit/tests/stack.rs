@@ -10,9 +10,9 @@ use std::{
 
 use axum::{Json, Router, routing::post};
 use ecf::{Environment, Fecha, ReceiptType};
-use ecf_runtime::{Message, Outcome, process_batch};
+use ecf_runtime::{BatchItemFailure, Message, Outcome, SqsBatchResponse, SqsEvent, SqsRecord, process_batch};
 use ecf_store::{CompanyCreated, CompanyId, NewCompany, Numbering, Take, WebhookJob};
-use ecf_testkit::{Fault, P12_PIN, Queue, Receiver, TestStack, request, test_p12};
+use ecf_testkit::{Fault, P12_PIN, Queue, Receiver, TestStack, Timeline, request, test_p12};
 use http::Method;
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ async fn a_worker_is_fed_until_its_queue_is_empty_and_delays_are_noted() {
         .company;
     stack
         .queues()
-        .send_webhook(&WebhookJob::Portal { company }, Duration::from_secs(30))
+        .send_webhook(&WebhookJob::Portal { company, attempt: 0 }, Duration::from_secs(30))
         .await
         .unwrap();
     let queues = stack.queues();
@@ -112,7 +112,7 @@ async fn messages_can_be_taken_out_and_looked_at() {
         .company;
     stack
         .queues()
-        .send_webhook(&WebhookJob::Portal { company }, Duration::ZERO)
+        .send_webhook(&WebhookJob::Portal { company, attempt: 0 }, Duration::ZERO)
         .await
         .unwrap();
     let bodies = stack.take_messages(Queue::Webhook).await;
@@ -120,7 +120,7 @@ async fn messages_can_be_taken_out_and_looked_at() {
         panic!("{bodies:?}")
     };
     let job: WebhookJob = serde_json::from_str(body).unwrap();
-    assert_eq!(job, WebhookJob::Portal { company });
+    assert_eq!(job, WebhookJob::Portal { company, attempt: 0 });
 }
 
 #[tokio::test]
@@ -137,7 +137,7 @@ async fn a_message_that_is_left_fails_the_test() {
         .company;
     stack
         .queues()
-        .send_webhook(&WebhookJob::Portal { company }, Duration::ZERO)
+        .send_webhook(&WebhookJob::Portal { company, attempt: 0 }, Duration::ZERO)
         .await
         .unwrap();
 }
@@ -155,7 +155,7 @@ async fn a_message_may_be_left_when_the_test_says_so() {
         .company;
     stack
         .queues()
-        .send_webhook(&WebhookJob::Portal { company }, Duration::ZERO)
+        .send_webhook(&WebhookJob::Portal { company, attempt: 0 }, Duration::ZERO)
         .await
         .unwrap();
     stack.leave_messages();
@@ -239,7 +239,7 @@ async fn a_call_can_fail_before_or_after_it_was_carried_out() {
         .await
         .scope
         .company;
-    let job = WebhookJob::Portal { company };
+    let job = WebhookJob::Portal { company, attempt: 0 };
     let queues = stack.queues();
     stack.calls().inject("SendMessage", 1, Fault::NotSent);
     stack.calls().inject("SendMessage", 2, Fault::AnswerLost);
@@ -263,6 +263,98 @@ async fn a_call_can_fail_before_or_after_it_was_carried_out() {
         .collect();
     let seen: Vec<_> = sent.iter().map(|call| (call.requests, call.succeeded)).collect();
     assert_eq!(seen, [(0, false), (1, false), (1, true)]);
+}
+
+/// Queues a job and tells of nothing, like a worker that dies.
+async fn queue_or_die(stack: &TestStack, job: &WebhookJob) -> SqsBatchResponse {
+    let again = |_: WebhookJob, _| async { Ok::<_, std::convert::Infallible>(()) };
+    let handler = |_: WebhookJob, _: Message| async {
+        stack.queues().send_webhook(job, Duration::from_secs(30)).await.unwrap();
+        Outcome::Done
+    };
+    let record = SqsRecord {
+        body: serde_json::to_string(job).unwrap(),
+        ..SqsRecord::default()
+    };
+    process_batch(SqsEvent { records: vec![record] }, handler, again).await
+}
+
+#[tokio::test]
+async fn a_worker_can_die_before_or_after_a_call_and_nothing_of_it_runs_on() {
+    let stack = TestStack::start().await;
+    let job = WebhookJob::Portal {
+        company: CompanyId::from_random([7; 20]),
+        attempt: 0,
+    };
+    for (fault, sent) in [(Fault::DiesBefore, 0), (Fault::DiesAfter, 1)] {
+        stack.calls().inject("*", 1, fault);
+        let response = queue_or_die(&stack, &job).await;
+        assert_eq!(response.batch_item_failures.len(), 1, "{fault:?}");
+        assert_eq!(stack.take_messages(Queue::Webhook).await.len(), sent, "{fault:?}");
+        assert_eq!(stack.calls().faults_to_come(), 0);
+    }
+}
+
+#[tokio::test]
+async fn a_timeline_moves_the_clock_to_each_message_and_brings_failed_ones_back() {
+    let stack = TestStack::start().await;
+    let job = |attempt| WebhookJob::Portal {
+        company: CompanyId::from_random([7; 20]),
+        attempt,
+    };
+    for (attempt, delay) in [(1, 90), (0, 5)] {
+        stack
+            .queues()
+            .send_webhook(&job(attempt), Duration::from_secs(delay))
+            .await
+            .unwrap();
+    }
+    let start = stack.clock().now();
+    let mut timeline = Timeline::of(Queue::Webhook);
+    let mut seen = Vec::new();
+    let respond = |fails: bool, event: &SqsEvent| {
+        let failure = |record: &SqsRecord| BatchItemFailure {
+            item_identifier: record.message_id.clone(),
+        };
+        SqsBatchResponse {
+            batch_item_failures: event.records.iter().filter(|_| fails).map(failure).collect(),
+        }
+    };
+    loop {
+        let worker = async |event: SqsEvent| {
+            let job: WebhookJob = serde_json::from_str(&event.records[0].body).unwrap();
+            seen.push((stack.clock().now().duration_since(start).as_secs(), job));
+            respond(seen.len() == 1, &event)
+        };
+        if !timeline.step(&stack, worker).await {
+            break;
+        }
+    }
+    assert_eq!(seen, [(5, job(0)), (90, job(1)), (365, job(0))]);
+}
+
+#[tokio::test]
+async fn a_signed_receipt_is_one_that_issuing_could_have_made() {
+    let stack = TestStack::start().await;
+    let company = stack.company_builder().without_ranges().build().await;
+    for encf in ["E310000000001", "E320000000001"] {
+        let receipt = stack.signed_receipt(&company, encf).await;
+        let found = stack
+            .table()
+            .receipt_by_encf(&company.scope, &encf.parse().unwrap())
+            .await;
+        assert_eq!(found.unwrap(), Some(receipt.clone()));
+        assert_eq!(receipt.is_sent_as_summary(), encf.starts_with("E32"));
+        let hash = receipt.signed.unwrap().signed_xml;
+        let kind = ecf_store::ArtifactKind::SignedXml;
+        let (created_at, id) = (receipt.created_at, receipt.public_id);
+        let bytes = stack
+            .artifacts()
+            .get(&company.scope, created_at, &id, kind, &hash)
+            .await;
+        let bytes = bytes.unwrap().expect("the bytes are kept");
+        xmldsig::verify(&bytes, &xmldsig::Limits::default()).unwrap();
+    }
 }
 
 #[tokio::test]

@@ -21,12 +21,19 @@ pub(super) fn take_delay(input: &mut Input) -> Option<Duration> {
 /// What a call that succeeds does to messages.
 #[derive(Debug)]
 pub(super) enum Effect {
-    Sends { queue: String, body: String },
-    Deletes { handle: String },
+    Sends {
+        queue: String,
+        body: String,
+        delay: Duration,
+    },
+    Deletes {
+        handle: String,
+    },
 }
 
 impl Effect {
-    pub(super) fn of(input: &Input) -> Option<Self> {
+    /// What this call is to do; `delay` is what [`take_delay`] took from it.
+    pub(super) fn of(input: &Input, delay: Option<Duration>) -> Option<Self> {
         if let Some(sent) = input.downcast_ref::<SendMessageInput>() {
             let queue = sent
                 .queue_url()
@@ -36,6 +43,7 @@ impl Effect {
             return Some(Self::Sends {
                 queue: queue.to_owned(),
                 body: body.to_owned(),
+                delay: delay.unwrap_or_default(),
             });
         }
         let deleted = input.downcast_ref::<DeleteMessageInput>()?;
@@ -50,6 +58,8 @@ pub(super) struct Messages {
     /// Queue and body by message id.
     waiting: BTreeMap<String, String>,
     ids_by_handle: HashMap<String, String>,
+    /// By message id.
+    delays: HashMap<String, Duration>,
 }
 
 impl Messages {
@@ -63,12 +73,13 @@ impl Messages {
         }
         match effect {
             None => {}
-            Some(Effect::Sends { queue, body }) => {
+            Some(Effect::Sends { queue, body, delay }) => {
                 if let Some(SendMessageOutput {
                     message_id: Some(id), ..
                 }) = output.downcast_ref()
                 {
                     self.waiting.insert(id.clone(), format!("{queue}: {body}"));
+                    self.delays.insert(id.clone(), *delay);
                 }
             }
             Some(Effect::Deletes { handle }) => {
@@ -77,6 +88,10 @@ impl Messages {
                 }
             }
         }
+    }
+
+    pub(super) fn delay_of(&self, id: &str) -> Duration {
+        self.delays.get(id).copied().unwrap_or_default()
     }
 
     pub(super) fn undeleted(&self) -> Vec<String> {

@@ -1,0 +1,134 @@
+//! Receipts as `issuing` leaves them: signed, their bytes in the bucket, the record and the lock of the number in the table.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use ecf::messages::Rfce;
+use ecf::{Amounts, Draft, Encf, Fecha, FechaHora, Node, Numbered, ReceiptState, ReceiptType};
+use ecf_store::{ContentHash, Created, Mode, NewReceipt, Receipt, ReceiptId, Scope, Signed, SubmissionJob};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use xmldsig::Identity;
+
+use crate::{P12_PIN, TestCompany, TestStack, company::RANGES_END, test_p12};
+
+impl TestStack {
+    /// A signed receipt with this number: a type 31 of RD$11,800.00, or a type 32 of RD$1,000.00 with its summary. Its idempotency
+    /// key is its number. Nothing is queued; see [`send_job`].
+    pub async fn signed_receipt(&self, company: &TestCompany, encf: &str) -> Receipt {
+        let encf: Encf = encf.parse().expect("the test gave a number");
+        let now = self.clock().now();
+        let numbered = numbered(company, encf, now);
+        let identity = Identity::from_pkcs12(test_p12(), P12_PIN).expect("the P12 was made here");
+        let firma = FechaHora::at(now);
+        let full = xmldsig::sign(&numbered.to_xml(firma), &identity).expect("the document is canonical");
+        let security_code: String = full.signature_value.chars().take(6).collect();
+        let rfce = numbered.goes_as_summary().then(|| {
+            let summary = Rfce::of(&numbered, &security_code).expect("the receipt is complete");
+            xmldsig::sign(&summary.to_xml(), &identity)
+                .expect("the summary is canonical")
+                .xml
+        });
+        let signed = Signed {
+            encf,
+            sign_date: firma.to_string(),
+            security_code,
+            signed_xml: ContentHash::of(&full.xml),
+            rfce: rfce.as_deref().map(ContentHash::of),
+        };
+        let public_id = ReceiptId::of_receipt(&company.scope, &encf.to_string());
+        self.artifacts()
+            .put_signed(&company.scope, now, &public_id, full.xml.into(), rfce.map(Into::into))
+            .await
+            .expect("the bucket answers");
+        let new = NewReceipt {
+            public_id,
+            company_rnc: company.rnc.clone(),
+            idempotency_key: encf.to_string(),
+            payload_hash: [0; 32],
+            ecf_type: encf.receipt_type(),
+            external_id: None,
+            mode: Mode::Immediate,
+            state: ReceiptState::Signed,
+            created_at: now,
+            scheduled_for: None,
+            monto_total: numbered.monto_total().to_string(),
+            rnc_comprador: numbered.rnc_comprador().map(ToString::to_string),
+            fecha_emision: numbered.fecha_emision(),
+            signed: Some(signed),
+            payload: None,
+        };
+        match self.table().create_receipt(&company.scope, new).await {
+            Ok(Created::New(receipt)) => receipt,
+            other => panic!("the receipt was not created: {other:?}"),
+        }
+    }
+
+    /// Makes a receipt's record one that does not read back, as a faulty release might.
+    pub async fn spoil_receipt(&self, receipt: &Receipt) {
+        let Scope { company, environment } = receipt.scope;
+        let partition = format!("r#{company}#{}#{}", environment.path_segment(), receipt.public_id);
+        let request = self.clients().dynamodb.update_item();
+        let request = request
+            .table_name(self.provisioned().table_name())
+            .key("pk", AttributeValue::S(partition))
+            .key("sk", AttributeValue::S("r".to_owned()))
+            .update_expression("SET st = :nonsense")
+            .condition_expression("attribute_exists(pk)")
+            .expression_attribute_values(":nonsense", AttributeValue::S("nonsense".to_owned()));
+        request.send().await.expect("the record is where the store keeps it");
+    }
+}
+
+/// The job that `issuing` queues for a receipt.
+pub fn send_job(receipt: &Receipt) -> SubmissionJob {
+    SubmissionJob::Send {
+        company: receipt.scope.company,
+        environment: receipt.scope.environment,
+        receipt: receipt.public_id,
+        attempt: 0,
+    }
+}
+
+fn numbered(company: &TestCompany, encf: Encf, now: Timestamp) -> Numbered {
+    let ecf_type = encf.receipt_type();
+    let payload = payload(company, ecf_type, Fecha::at(now)).to_string();
+    let payload = Node::parse(payload.as_bytes()).expect("serde_json writes JSON");
+    let (draft, _) = Draft::read(ecf_type, &payload, Amounts::Scaled).expect("the payload reads");
+    let last_day = RANGES_END.parse().expect("a constant date");
+    draft
+        .check()
+        .expect("the payload is complete")
+        .numbered(encf, ecf_type.carries_expiry().then_some(last_day))
+        .expect("the number fits the type")
+}
+
+fn payload(company: &TestCompany, ecf_type: ReceiptType, today: Fecha) -> Value {
+    let (net, itbis, total) = match ecf_type {
+        ReceiptType::E31 => ("10000.00", "1800.00", "11800.00"),
+        ReceiptType::E32 => ("847.46", "152.54", "1000.00"),
+        other => panic!("the kit has no document of type {other}"),
+    };
+    let mut encabezado = json!({
+        "IdDoc": { "IndicadorMontoGravado": "0", "TipoIngresos": "01", "TipoPago": "1" },
+        "Emisor": {
+            "RNCEmisor": company.rnc.to_string(),
+            "RazonSocialEmisor": "Ferretería de Prueba SRL",
+            "DireccionEmisor": "Avenida Winston Churchill 1099, Santo Domingo",
+            "FechaEmision": today.to_string(),
+        },
+        "Totales": {
+            "MontoGravadoTotal": net, "MontoGravadoI1": net, "ITBIS1": "18",
+            "TotalITBIS": itbis, "TotalITBIS1": itbis, "MontoTotal": total,
+        },
+    });
+    if ecf_type == ReceiptType::E31 {
+        encabezado["Comprador"] =
+            json!({ "RNCComprador": "131880681", "RazonSocialComprador": "Constructora del Cibao SRL" });
+    }
+    json!({
+        "Encabezado": encabezado,
+        "DetallesItems": { "Item": [{
+            "NumeroLinea": "1", "IndicadorFacturacion": "1", "NombreItem": "Cemento gris, funda de 42.5 kg",
+            "IndicadorBienoServicio": "1", "CantidadItem": "1", "PrecioUnitarioItem": net, "MontoItem": net,
+        }] },
+    })
+}
