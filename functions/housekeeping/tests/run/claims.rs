@@ -1,0 +1,89 @@
+//! Runs that meet, and runs in which something fails.
+
+use std::collections::HashSet;
+
+use ecf_store::SubmissionJob;
+use ecf_testkit::Fault;
+use housekeeping::run;
+use jiff::SignedDuration;
+
+use crate::world::{TEN_MINUTES, World};
+
+/// Enough receipts that several shards have some.
+const RECEIPTS: usize = 12;
+
+async fn with_receipts() -> World {
+    let world = World::start().await;
+    for sequence in 1..=RECEIPTS {
+        world.signed(&format!("E31{sequence:010}")).await;
+    }
+    world.advance(TEN_MINUTES);
+    world
+}
+
+#[tokio::test]
+async fn runs_that_meet_queue_each_receipt_once() {
+    let world = with_receipts().await;
+    let (one, two, three) = tokio::join!(run(&world.app), run(&world.app), run(&world.app));
+    one.and(two).and(three).unwrap();
+    assert_eq!(world.submissions().await.len(), RECEIPTS);
+}
+
+#[tokio::test]
+async fn a_receipt_that_was_queued_is_left_alone_for_ten_minutes() {
+    let world = with_receipts().await;
+    run(&world.app).await.unwrap();
+    assert_eq!(world.submissions().await.len(), RECEIPTS);
+    world.advance(TEN_MINUTES - SignedDuration::from_secs(1));
+    run(&world.app).await.unwrap();
+    assert_eq!(world.submissions().await, []);
+    world.advance(SignedDuration::from_secs(1));
+    run(&world.app).await.unwrap();
+    assert_eq!(world.submissions().await.len(), RECEIPTS);
+}
+
+#[tokio::test]
+async fn a_shard_that_fails_does_not_keep_the_others_from_their_turn() {
+    let world = with_receipts().await;
+    world.stack.calls().inject("Query", 1, Fault::NotSent);
+    run(&world.app).await.unwrap_err();
+    let queued = world.submissions().await.len();
+    assert!(queued > 0 && world.stack.calls().count("Query") == 8);
+    // The failing shard has its turn a minute later.
+    world.advance(SignedDuration::from_mins(1));
+    run(&world.app).await.unwrap();
+    assert_eq!(queued + world.submissions().await.len(), RECEIPTS);
+}
+
+#[tokio::test]
+async fn a_receipt_that_fails_does_not_keep_the_others_of_its_shard_from_their_turn() {
+    for operation in ["GetItem", "UpdateItem", "SendMessage"] {
+        for fault in [Fault::NotSent, Fault::AnswerLost] {
+            let world = with_receipts().await;
+            world.stack.calls().inject(operation, 1, fault);
+            run(&world.app).await.unwrap_err();
+            assert_eq!(world.stack.calls().faults_to_come(), 0);
+            let jobs = world.submissions().await;
+            assert!(jobs.len() >= RECEIPTS - 1, "{operation} {fault:?}: {jobs:?}");
+            let mut queued: HashSet<_> = jobs.iter().map(SubmissionJob::receipt).collect();
+            // An hour later nothing is lost.
+            world.advance(SignedDuration::from_hours(1));
+            run(&world.app).await.unwrap();
+            queued.extend(world.submissions().await.iter().map(SubmissionJob::receipt));
+            assert_eq!(queued.len(), RECEIPTS, "{operation} {fault:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_record_that_cannot_be_read_does_not_stand_first_in_line_for_ever() {
+    let world = with_receipts().await;
+    let broken = world.signed("E310000000099").await;
+    world.advance(TEN_MINUTES);
+    world.stack.spoil_receipt(&broken).await;
+    run(&world.app).await.unwrap_err();
+    assert_eq!(world.submissions().await.len(), RECEIPTS);
+    world.advance(TEN_MINUTES);
+    run(&world.app).await.unwrap();
+    assert_eq!(world.submissions().await.len(), RECEIPTS);
+}

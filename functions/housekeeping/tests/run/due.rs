@@ -1,0 +1,115 @@
+//! What is due, and what is not.
+
+use ecf_store::{SubmissionJob, WebhookJob};
+use ecf_testkit::send_job;
+use housekeeping::run;
+use jiff::SignedDuration;
+
+use crate::world::{TEN_MINUTES, World};
+
+#[tokio::test]
+async fn nothing_due_means_eight_queries_and_nothing_written_or_queued() {
+    let world = World::start().await;
+    // One on its way, one done, one that waits for a person.
+    world.signed("E310000000001").await;
+    world.told("E310000000002").await;
+    world.failed("E310000000003").await;
+    world.advance(TEN_MINUTES - SignedDuration::from_secs(1));
+    world.stack.calls().reset();
+    run(&world.app).await.unwrap();
+    let counts: Vec<(String, usize)> = world.stack.calls().counts().into_iter().collect();
+    assert_eq!(counts, [("DynamoDB Query".to_owned(), 8)]);
+    assert_eq!(world.stack.calls().units().write, 0.0);
+}
+
+#[tokio::test]
+async fn what_is_done_or_waits_for_a_person_is_never_due() {
+    let world = World::start().await;
+    world.told("E310000000001").await;
+    world.failed("E310000000002").await;
+    world.advance(SignedDuration::from_hours(100));
+    run(&world.app).await.unwrap();
+    assert_eq!((world.submissions().await.len(), world.events().await.len()), (0, 0));
+}
+
+#[tokio::test]
+async fn each_overdue_receipt_gets_the_job_of_its_step() {
+    let world = World::start().await;
+    let signed = world.signed("E310000000001").await;
+    let submitted = world.submitted("E310000000002").await;
+    let accepted = world.accepted("E310000000003").await;
+    world.advance(TEN_MINUTES);
+    run(&world.app).await.unwrap();
+    let jobs = world.submissions().await;
+    let poll = SubmissionJob::Poll {
+        company: submitted.scope.company,
+        environment: submitted.scope.environment,
+        receipt: submitted.public_id,
+        attempt: 0,
+    };
+    assert_eq!(jobs.len(), 2, "{jobs:?}");
+    assert!(jobs.contains(&send_job(&signed)) && jobs.contains(&poll), "{jobs:?}");
+    let event = WebhookJob::Event {
+        company: accepted.scope.company,
+        environment: accepted.scope.environment,
+        receipt: accepted.public_id,
+        attempt: 0,
+    };
+    assert_eq!(world.events().await, [event]);
+}
+
+#[tokio::test]
+async fn a_lost_send_is_queued_like_any_other_and_left_to_the_worker_to_look_up() {
+    let world = World::start().await;
+    let signed = world.signed("E310000000001").await;
+    let lease = SignedDuration::from_secs(90);
+    let table = world.stack.table();
+    table
+        .claim_send(&signed.scope, &signed.public_id, world.now(), lease)
+        .await
+        .unwrap();
+    world.advance(TEN_MINUTES);
+    run(&world.app).await.unwrap();
+    assert_eq!(world.submissions().await, [send_job(&signed)]);
+    let receipt = world.receipt(&signed).await;
+    assert_eq!((receipt.send_attempt, receipt.lease_until.is_some()), (1, true));
+}
+
+#[tokio::test]
+async fn the_older_a_receipt_the_less_often_it_is_queued() {
+    let world = World::start().await;
+    let signed = world.signed("E310000000001").await;
+    let mut ages = Vec::new();
+    for _ in 0..3 * 60 {
+        world.advance(SignedDuration::from_mins(1));
+        run(&world.app).await.unwrap();
+        let jobs = world.submissions().await.len();
+        assert!(jobs <= 1);
+        if jobs == 1 {
+            ages.push(world.now().duration_since(signed.created_at).as_mins());
+        }
+    }
+    assert_eq!(ages, [10, 20, 30, 45, 68, 102, 153]);
+}
+
+#[tokio::test]
+async fn each_environment_has_its_queue() {
+    for environment in [ecf::Environment::CerteCF, ecf::Environment::Ecf] {
+        let mut world = World::start().await;
+        world.company = world
+            .stack
+            .company_builder()
+            .environment(environment)
+            .without_ranges()
+            .build()
+            .await;
+        let signed = world.signed("E310000000001").await;
+        world.advance(TEN_MINUTES);
+        run(&world.app).await.unwrap();
+        let queue = ecf_testkit::Queue::submission(environment);
+        let bodies = world.stack.take_messages(queue).await;
+        let jobs: Vec<SubmissionJob> = bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect();
+        assert_eq!(jobs, [send_job(&signed)]);
+        assert_eq!(world.submissions().await, []);
+    }
+}

@@ -1,0 +1,111 @@
+//! A deployment with receipts at every step of their way.
+
+use ecf::ReceiptState;
+use ecf_store::{Failure, OutboxEntry, Receipt, Recorded, SubmissionJob, Verdict, WebhookJob};
+use ecf_testkit::{Queue, TestCompany, TestStack};
+use housekeeping::App;
+use jiff::{SignedDuration, Timestamp};
+
+pub(crate) const TEN_MINUTES: SignedDuration = SignedDuration::from_mins(10);
+const LEASE: SignedDuration = SignedDuration::from_secs(90);
+
+pub(crate) struct World {
+    pub(crate) stack: TestStack,
+    pub(crate) company: TestCompany,
+    pub(crate) app: App,
+}
+
+impl World {
+    pub(crate) async fn start() -> Self {
+        let stack = TestStack::start().await;
+        let company = stack.company_builder().without_ranges().build().await;
+        let app = App::from_env(&stack.env("housekeeping"), stack.clients(), stack.clock().clone()).unwrap();
+        Self { stack, company, app }
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.stack.clock().now()
+    }
+
+    pub(crate) fn advance(&self, by: SignedDuration) {
+        self.stack.clock().advance(by);
+    }
+
+    pub(crate) async fn signed(&self, encf: &str) -> Receipt {
+        self.stack.signed_receipt(&self.company, encf).await
+    }
+
+    pub(crate) async fn submitted(&self, encf: &str) -> Receipt {
+        let receipt = self.signed(encf).await;
+        let (table, scope, id) = (self.stack.table(), receipt.scope, receipt.public_id);
+        table.claim_send(&scope, &id, self.now(), LEASE).await.unwrap();
+        let recorded = table.record_submitted(&scope, &id, encf, self.now()).await.unwrap();
+        written(recorded)
+    }
+
+    pub(crate) async fn accepted(&self, encf: &str) -> Receipt {
+        let receipt = self.submitted(encf).await;
+        let verdict = Verdict {
+            state: ReceiptState::Accepted,
+            track_id: None,
+            error_code: None,
+            error_message: None,
+            secuencia_utilizada: None,
+            taxauth_response: None,
+            outbox: vec![OutboxEntry::Webhook],
+        };
+        let table = self.stack.table();
+        let recorded = table
+            .record_verdict(&receipt.scope, &receipt.public_id, verdict, self.now())
+            .await;
+        written(recorded.unwrap())
+    }
+
+    pub(crate) async fn told(&self, encf: &str) -> Receipt {
+        let receipt = self.accepted(encf).await;
+        let table = self.stack.table();
+        let recorded = table
+            .outbox_done(&receipt.scope, &receipt.public_id, OutboxEntry::Webhook)
+            .await;
+        written(recorded.unwrap())
+    }
+
+    pub(crate) async fn failed(&self, encf: &str) -> Receipt {
+        let receipt = self.signed(encf).await;
+        let failure = Failure {
+            code: "refused",
+            message: "no",
+            taxauth_response: None,
+        };
+        let recorded = self
+            .stack
+            .table()
+            .record_failed(&receipt.scope, &receipt, failure, self.now())
+            .await;
+        written(recorded.unwrap())
+    }
+
+    pub(crate) async fn receipt(&self, of: &Receipt) -> Receipt {
+        let found = self.stack.table().receipt(&of.scope, &of.public_id).await;
+        found.unwrap().unwrap()
+    }
+
+    /// The jobs in the submission queue; they are taken out.
+    pub(crate) async fn submissions(&self) -> Vec<SubmissionJob> {
+        let bodies = self.stack.take_messages(Queue::SubmissionTesteCF).await;
+        bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect()
+    }
+
+    /// The jobs in the webhook queue; they are taken out.
+    pub(crate) async fn events(&self) -> Vec<WebhookJob> {
+        let bodies = self.stack.take_messages(Queue::Webhook).await;
+        bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect()
+    }
+}
+
+fn written(recorded: Recorded) -> Receipt {
+    match recorded {
+        Recorded::Now(receipt) => receipt,
+        other => panic!("{other:?}"),
+    }
+}

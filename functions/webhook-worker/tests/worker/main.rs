@@ -1,0 +1,9 @@
+//! `webhook-worker` on the embedded services, with receivers on loopback: every event to every subscriber, with the same bytes.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+mod crashes;
+mod events;
+mod portal;
+mod retries;
+mod world;

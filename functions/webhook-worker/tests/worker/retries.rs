@@ -1,0 +1,265 @@
+//! A subscriber that does not take an event.
+
+use std::time::Duration;
+
+use ecf::ReceiptState;
+use ecf_store::{Delivery, WebhookChanges};
+use ecf_testkit::{Queue, Receiver};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::world::World;
+
+/// The waits between attempts, in seconds.
+fn waits(deliveries: &[Delivery]) -> Vec<i64> {
+    deliveries
+        .windows(2)
+        .map(|pair| pair[1].sent_at.duration_since(pair[0].sent_at).as_secs())
+        .collect()
+}
+
+#[tokio::test]
+async fn a_failing_subscriber_gets_the_same_bytes_again_and_the_other_only_once() {
+    let mut world = World::start().await;
+    let (failing, sound) = (Receiver::start().await, Receiver::start().await);
+    let webhook = world.subscribe(&failing, &["*"]).await;
+    world.subscribe(&sound, &["*"]).await;
+    failing.answer_next(&[500, 404, 302]);
+    let receipt = world.judged("E310000000001", ReceiptState::Accepted).await;
+    assert!(world.step().await);
+    // Everybody had a turn: the event is done, and what is left is between the two.
+    assert_eq!(world.receipt(&receipt).await.next_action_at, None);
+    world.run().await;
+    let received = failing.received();
+    assert_eq!(received.len(), 4);
+    for again in &received[1..] {
+        assert_eq!(again.body, received[0].body);
+        assert_eq!(again.header("x-ecf-signature"), received[0].header("x-ecf-signature"));
+    }
+    assert_eq!(sound.received().len(), 1);
+    let deliveries = world.deliveries(&webhook).await;
+    let seen: Vec<_> = deliveries
+        .iter()
+        .map(|one| (one.attempt, one.status_code, one.succeeded))
+        .collect();
+    assert_eq!(
+        seen,
+        [
+            (1, Some(500), false),
+            (2, Some(404), false),
+            (3, Some(302), false),
+            (4, Some(200), true)
+        ]
+    );
+}
+
+#[tokio::test]
+async fn the_bytes_stay_the_same_when_the_receipt_changes_meanwhile() {
+    let mut world = World::start().await;
+    let receiver = Receiver::start().await;
+    world.subscribe(&receiver, &["*"]).await;
+    receiver.answer_next(&[503]);
+    world.judged("E310000000001", ReceiptState::Accepted).await;
+    assert!(world.step().await);
+    // Another process, an hour later.
+    world.restart_worker();
+    world.advance(SignedDuration::from_hours(1));
+    world.run().await;
+    let received = receiver.received();
+    assert_eq!(received.len(), 2);
+    assert_eq!(received[0].body, received[1].body);
+}
+
+#[tokio::test]
+async fn after_an_hour_of_errors_it_is_delivered_once_and_never_again() {
+    let mut world = World::start().await;
+    let receiver = Receiver::start().await;
+    let webhook = world.subscribe(&receiver, &["*"]).await;
+    receiver.answer_next(&[500; 8]);
+    world.judged("E310000000001", ReceiptState::Accepted).await;
+    let start = world.now();
+    world.run().await;
+    let received = receiver.received();
+    assert_eq!(received.len(), 9);
+    assert!(world.now().duration_since(start) >= SignedDuration::from_mins(50));
+    assert!(received.iter().all(|one| one.body == received[0].body));
+    world.advance(SignedDuration::from_hours(48));
+    world.run().await;
+    assert_eq!(receiver.received().len(), 9);
+    assert!(world.deliveries(&webhook).await.last().unwrap().succeeded);
+}
+
+#[tokio::test]
+async fn a_dead_endpoint_is_tried_with_growing_waits_until_the_day_is_over() {
+    let mut world = World::start().await;
+    let receiver = Receiver::start().await;
+    let webhook = world.subscribe(&receiver, &["*"]).await;
+    receiver.answer_next(&[500; 100]);
+    world.judged("E310000000001", ReceiptState::Accepted).await;
+    let start = world.now();
+    world.run().await;
+    let deliveries = world.deliveries(&webhook).await;
+    let waits = waits(&deliveries);
+    // Jitter takes up to a fifth off.
+    for (wait, most) in waits.iter().zip([30, 60, 120, 240, 480, 960, 1_920, 3_600, 3_600]) {
+        assert!(
+            (most * 4 / 5..=most + 1).contains(wait) || *wait == 30,
+            "{wait} of {most}"
+        );
+    }
+    assert!(waits.len() >= 29, "{waits:?}");
+    let last: Timestamp = deliveries.last().unwrap().sent_at;
+    let tried = last.duration_since(start);
+    assert!(
+        tried <= SignedDuration::from_hours(24) && tried > SignedDuration::from_hours(22),
+        "{tried:?}"
+    );
+    assert_eq!(receiver.received().len(), deliveries.len());
+    let numbers: Vec<u32> = deliveries.iter().map(|one| one.attempt).collect();
+    assert_eq!(
+        numbers,
+        (1..=u32::try_from(deliveries.len()).unwrap()).collect::<Vec<_>>()
+    );
+}
+
+#[tokio::test]
+async fn a_wait_that_no_queue_holds_comes_in_hops_without_an_attempt() {
+    let mut world = World::start().await;
+    let receiver = Receiver::start().await;
+    let webhook = world.subscribe(&receiver, &["*"]).await;
+    receiver.answer_next(&[500; 8]);
+    world.judged("E310000000001", ReceiptState::Accepted).await;
+    while receiver.received().len() < 8 {
+        assert!(world.step().await);
+    }
+    // The eighth attempt failed: 48 to 60 minutes until the ninth, a quarter of an hour at a time.
+    world.stack.calls().reset();
+    let mut hops = 0;
+    while receiver.received().len() < 9 {
+        assert!(world.step().await);
+        hops += 1;
+    }
+    assert!(hops >= 4, "{hops}");
+    let delays = world.stack.calls().delays();
+    assert!(
+        delays.iter().all(|delay| *delay <= Duration::from_secs(900)),
+        "{delays:?}"
+    );
+    let wait = *waits(&world.deliveries(&webhook).await).last().unwrap();
+    assert!((2_880..=3_602).contains(&wait), "{wait}");
+}
+
+#[tokio::test]
+async fn deliveries_to_a_webhook_that_is_switched_off_or_deleted_end() {
+    for deletes in [false, true] {
+        let mut world = World::start().await;
+        let receiver = Receiver::start().await;
+        let webhook = world.subscribe(&receiver, &["*"]).await;
+        receiver.answer_next(&[500; 100]);
+        world.judged("E310000000001", ReceiptState::Accepted).await;
+        assert!(world.step().await);
+        let scope = world.company.scope;
+        if deletes {
+            assert!(world.table.delete_webhook(&scope, &webhook.id).await.unwrap());
+        } else {
+            let off = WebhookChanges {
+                is_active: Some(false),
+                ..WebhookChanges::default()
+            };
+            let changed = world.table.update_webhook(&scope, &webhook.id, off, world.now()).await;
+            assert!(changed.unwrap().is_some());
+        }
+        world.run().await;
+        assert_eq!(receiver.received().len(), 1, "{deletes}");
+        assert_eq!(world.stack.take_messages(Queue::Webhook).await.len(), 0);
+    }
+}
+
+#[tokio::test]
+async fn a_new_address_and_secret_serve_from_the_next_attempt_on() {
+    let mut world = World::start().await;
+    let (old, new) = (Receiver::start().await, Receiver::start().await);
+    let webhook = world.subscribe(&old, &["*"]).await;
+    old.answer_next(&[500]);
+    world.judged("E310000000001", ReceiptState::Accepted).await;
+    assert!(world.step().await);
+    let scope = world.company.scope;
+    let context = ecf_store::webhook_context(&scope, &webhook.id);
+    let sealed = world
+        .stack
+        .vault()
+        .seal(&context, b"whsec_another-secret")
+        .await
+        .unwrap();
+    let changes = WebhookChanges {
+        url: Some(new.url()),
+        sealed_secret: Some(sealed),
+        ..WebhookChanges::default()
+    };
+    let changed = world
+        .table
+        .update_webhook(&scope, &webhook.id, changes, world.now())
+        .await;
+    assert!(changed.unwrap().is_some());
+    world.run().await;
+    assert_eq!((old.received().len(), new.received().len()), (1, 1));
+    assert_eq!(old.received()[0].body, new.received()[0].body);
+    assert_ne!(
+        old.received()[0].header("x-ecf-signature"),
+        new.received()[0].header("x-ecf-signature")
+    );
+}
+
+#[tokio::test]
+async fn nobody_listening_is_an_attempt_that_failed() {
+    let mut world = World::start().await;
+    // Port 1 is nobody's.
+    let webhook = world
+        .subscribe_url("http://127.0.0.1:1/hook?token=private", &["*"])
+        .await;
+    world.judged("E310000000001", ReceiptState::Accepted).await;
+    assert!(world.step().await);
+    let deliveries = world.deliveries(&webhook).await;
+    assert_eq!(
+        (deliveries.len(), deliveries[0].status_code, deliveries[0].succeeded),
+        (1, None, false)
+    );
+    let excerpt = deliveries[0].response_excerpt.as_deref().unwrap();
+    assert!(!excerpt.contains("private"), "{excerpt}");
+    assert!(world.queue.next_due().is_some());
+}
+
+#[tokio::test]
+async fn a_redirect_is_not_followed() {
+    let mut world = World::start().await;
+    let target = Receiver::start().await;
+    let url = bare::redirecting(&target.url());
+    let webhook = world.subscribe_url(&url, &["*"]).await;
+    world.judged("E310000000001", ReceiptState::Accepted).await;
+    assert!(world.step().await);
+    assert_eq!(target.received().len(), 0);
+    let deliveries = world.deliveries(&webhook).await;
+    assert_eq!((deliveries[0].status_code, deliveries[0].succeeded), (Some(307), false));
+}
+
+/// A receiver that needs no HTTP crate.
+mod bare {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+
+    /// The address of a receiver that sends one caller elsewhere.
+    pub(crate) fn redirecting(target: &str) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let answer = format!(
+            "HTTP/1.1 307 Temporary Redirect\r\nLocation: {target}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+        );
+        std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut request = [0; 65_536];
+            let _ = stream.read(&mut request);
+            let _ = stream.write_all(answer.as_bytes());
+            while stream.read(&mut request).is_ok_and(|read| read > 0) {}
+        });
+        url
+    }
+}

@@ -1,0 +1,167 @@
+//! A deployment with one company, its receipts and its webhooks.
+
+use ecf::ReceiptState;
+use ecf_runtime::{env::Env, process_batch};
+use ecf_store::{
+    Clients, Delivery, NewWebhook, OutboxEntry, Receipt, Recorded, Table, Verdict, Webhook, WebhookCreated, WebhookId,
+    WebhookJob, webhook_context,
+};
+use ecf_testkit::{Queue, Receiver, TestCompany, TestStack, Timeline};
+use jiff::{SignedDuration, Timestamp};
+use webhook_worker::App;
+
+/// More steps than a day of retries takes.
+const MOST_STEPS: usize = 400;
+pub(crate) const SECRET: &str = "whsec_0123456789abcdef";
+pub(crate) const TRACK_ID: &str = "d2b6e27c-3908-46f3-afaa-2207b9501b4b";
+
+pub(crate) struct World {
+    pub(crate) stack: TestStack,
+    pub(crate) company: TestCompany,
+    pub(crate) app: App,
+    pub(crate) queue: Timeline,
+    /// What the test itself asks, unseen by the faults that it injects.
+    pub(crate) table: Table,
+}
+
+impl World {
+    pub(crate) async fn start() -> Self {
+        Self::with_portal("").await
+    }
+
+    pub(crate) async fn with_portal(url: &str) -> Self {
+        let parameters = [("AllowLoopbackTargets", "true"), ("PortalUrl", url)];
+        let stack = TestStack::with_parameters(&parameters).await;
+        let company = stack.company_builder().without_ranges().build().await;
+        let unseen = Clients::new(stack.config());
+        Self {
+            app: worker(&stack),
+            table: Table::new(unseen.dynamodb, stack.provisioned().table_name()),
+            stack,
+            company,
+            queue: Timeline::of(Queue::Webhook),
+        }
+    }
+
+    pub(crate) fn restart_worker(&mut self) {
+        self.app = worker(&self.stack);
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        self.stack.clock().now()
+    }
+
+    pub(crate) fn advance(&self, by: SignedDuration) {
+        self.stack.clock().advance(by);
+    }
+
+    /// A receipt with its verdict, whose event is queued.
+    pub(crate) async fn judged(&mut self, encf: &str, state: ReceiptState) -> Receipt {
+        let receipt = self.stack.signed_receipt(&self.company, encf).await;
+        let (scope, id, now) = (receipt.scope, receipt.public_id, self.now());
+        let lease = SignedDuration::from_secs(90);
+        self.table.claim_send(&scope, &id, now, lease).await.unwrap();
+        // A track id is one receipt's.
+        let track_id = if encf == "E310000000001" { TRACK_ID } else { encf };
+        self.table.record_submitted(&scope, &id, track_id, now).await.unwrap();
+        let with_words = state != ReceiptState::Accepted;
+        let verdict = Verdict {
+            state,
+            track_id: None,
+            error_code: with_words.then(|| "614".to_owned()),
+            error_message: with_words.then(|| "no emitido".to_owned()),
+            secuencia_utilizada: None,
+            taxauth_response: Some(r#"{"codigo":1,"estado":"Aceptado"}"#.to_owned()),
+            outbox: vec![OutboxEntry::Webhook],
+        };
+        let Recorded::Now(receipt) = self.table.record_verdict(&scope, &id, verdict, now).await.unwrap() else {
+            panic!("the receipt was submitted")
+        };
+        self.queue_event(&receipt);
+        receipt
+    }
+
+    pub(crate) fn queue_event(&mut self, receipt: &Receipt) {
+        let event = WebhookJob::Event {
+            company: receipt.scope.company,
+            environment: receipt.scope.environment,
+            receipt: receipt.public_id,
+            attempt: 0,
+        };
+        self.queue.push(&self.stack, &event);
+    }
+
+    /// A webhook of the company.
+    pub(crate) async fn subscribe(&self, receiver: &Receiver, events: &[&str]) -> Webhook {
+        self.subscribe_url(&receiver.url(), events).await
+    }
+
+    pub(crate) async fn subscribe_url(&self, url: &str, events: &[&str]) -> Webhook {
+        let id = WebhookId::from_random(ecf_runtime::random());
+        self.subscribe_sealed_for(&id, id, url, events).await
+    }
+
+    /// A webhook whose secret was sealed for another.
+    pub(crate) async fn subscribe_sealed_for(
+        &self,
+        sealed_for: &WebhookId,
+        id: WebhookId,
+        url: &str,
+        events: &[&str],
+    ) -> Webhook {
+        let scope = &self.company.scope;
+        let context = webhook_context(scope, sealed_for);
+        let new = NewWebhook {
+            id,
+            url: url.to_owned(),
+            events: events.iter().map(|event| (*event).to_owned()).collect(),
+            is_active: true,
+            sealed_secret: self.stack.vault().seal(&context, SECRET.as_bytes()).await.unwrap(),
+            created_at: self.now(),
+        };
+        match self.table.create_webhook(scope, new).await.unwrap() {
+            WebhookCreated::New(webhook) => webhook,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    pub(crate) async fn receipt(&self, of: &Receipt) -> Receipt {
+        let found = self.table.receipt(&of.scope, &of.public_id).await;
+        found.unwrap().expect("a receipt never goes away")
+    }
+
+    /// Every attempt at a webhook, oldest first.
+    pub(crate) async fn deliveries(&self, webhook: &Webhook) -> Vec<Delivery> {
+        let scope = &self.company.scope;
+        let found = self.table.deliveries(scope, &webhook.id, 1_000, 0, self.now()).await;
+        let (mut deliveries, total) = found.unwrap();
+        assert_eq!(deliveries.len(), total);
+        deliveries.reverse();
+        deliveries
+    }
+
+    /// Runs one message, moving the clock to it; `false`: there was none.
+    pub(crate) async fn step(&mut self) -> bool {
+        let app = &self.app;
+        let worker = async |event| {
+            let handler = |job, message| webhook_worker::handle(app, job, message);
+            process_batch(event, handler, |job, after| app.resend(job, after)).await
+        };
+        self.queue.step(&self.stack, worker).await
+    }
+
+    /// Runs the queue until it is empty.
+    pub(crate) async fn run(&mut self) {
+        for _ in 0..MOST_STEPS {
+            if !self.step().await {
+                return;
+            }
+        }
+        panic!("the worker queues its own work again and again");
+    }
+}
+
+fn worker(stack: &TestStack) -> App {
+    let env: Env = stack.env("webhook-worker");
+    App::from_env(&env, stack.clients(), stack.clock().clone()).unwrap()
+}
