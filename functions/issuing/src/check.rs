@@ -2,7 +2,7 @@
 
 use ecf::rules::{self, OnConditional};
 use ecf::totals::IscRates;
-use ecf::{Draft, Ecf, Fecha, Violation};
+use ecf::{Draft, Ecf, Fecha, Grade, Violation};
 use ecf_api::{ApiError, Caller, FieldError};
 use jiff::Timestamp;
 
@@ -12,6 +12,8 @@ use crate::request::{IssueQuery, IssueRequest};
 pub(crate) struct Checked {
     pub(crate) ecf: Ecf,
     pub(crate) warnings: Vec<FieldError>,
+    /// Whether one of the warnings is of what the authority accepts conditionally only.
+    pub(crate) conditional: bool,
 }
 
 /// Reads, completes and judges the document; every finding at once.
@@ -37,9 +39,14 @@ pub(crate) fn check(
     if issuer.as_ref() != Some(&caller.rnc) {
         return Err(foreign_issuer(caller, issuer.map(|rnc| rnc.to_string())));
     }
+    let conditional = warnings.iter().any(|warning| warning.grade == Grade::Conditional);
     notices.extend(warnings);
     let warnings = notices.iter().map(warning).collect();
-    Ok(Checked { ecf, warnings })
+    Ok(Checked {
+        ecf,
+        warnings,
+        conditional,
+    })
 }
 
 fn warning(violation: &Violation) -> FieldError {

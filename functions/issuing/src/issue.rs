@@ -19,6 +19,7 @@ use crate::check::{Checked, check, refused};
 use crate::numbering::{Number, take};
 use crate::request::{IssueQuery, IssueRequest};
 use crate::signing::{SignedDocument, identity, sign};
+use crate::validate;
 
 /// A number that turns out to be locked is skipped. So many in a row are no race but a range that was used elsewhere.
 const NUMBER_ATTEMPTS: usize = 20;
@@ -32,12 +33,13 @@ const NUMBER_ATTEMPTS: usize = 20;
     params(
         ("mode" = Option<String>, Query, description = "`online` (the default): sent at once. `deferred`: sent by the worker later"),
         ("on_conditional" = Option<String>, Query, description = "What the authority would accept only conditionally: `refuse` (the default in TesteCF and CerteCF) or `warn` (the default in production)"),
+        ("validate_only" = Option<bool>, Query, description = "Everything but keeping: the forecast of the verdict, warnings, totals and the document; no number is taken"),
         ("amounts" = Option<String>, Query, description = "`scaled`: amounts get their decimals, what is left out is computed. `verbatim` (the default in CerteCF): written as given, nothing is added"),
     ),
     request_body = IssueRequest,
     responses(
         (status = 201, description = "Issued: signed, stored and queued", body = IssuedView),
-        (status = 200, description = "The key has its receipt already: this is it, whatever the payload", body = IssuedView,
+        (status = 200, description = "The key has its receipt already: this is it, whatever the payload. With `validate_only`: the forecast, a `ValidationView`", body = IssuedView,
             headers(("Idempotency-Replayed" = String), ("Idempotency-Payload-Differs" = String))),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 409, description = "The number is used, the range is numbered by the other side, or the certificate does not serve", body = CodedError),
@@ -52,18 +54,32 @@ pub(crate) async fn issue(
     ValidQuery(query): ValidQuery<IssueQuery>,
     ValidJson(request): ValidJson<IssueRequest>,
 ) -> Result<Response, ApiError> {
+    issue_one(&app, &caller, &query, request).await
+}
+
+/// Issues one receipt of a request that may carry several.
+pub(crate) async fn issue_one(
+    app: &App,
+    caller: &Caller,
+    query: &IssueQuery,
+    request: IssueRequest,
+) -> Result<Response, ApiError> {
     caller.check_environment(request.environment)?;
+    if query.validate_only {
+        let now = app.clock.now();
+        return validate::answer(app, caller, check(caller, &request, query, now)?, now).await;
+    }
     let id = ReceiptId::of_receipt(&caller.scope, &request.idempotency_key);
     let payload_hash = request.payload.payload_hash();
     if let Some(existing) = app.table.receipt(&caller.scope, &id).await? {
-        return Ok(replayed(&app, &existing, payload_hash));
+        return Ok(replayed(app, &existing, payload_hash));
     }
-    refuse_schedule(&app, &request)?;
-    let Checked { ecf, warnings } = check(&caller, &request, &query, app.clock.now())?;
-    let created = number_and_sign(&app, &caller, &request, query.mode, id, payload_hash, &ecf).await?;
+    refuse_schedule(app, &request)?;
+    let Checked { ecf, warnings, .. } = check(caller, &request, query, app.clock.now())?;
+    let created = number_and_sign(app, caller, &request, query.mode, id, payload_hash, &ecf).await?;
     match created {
         Created::New(receipt) => {
-            queue(&app, &receipt).await;
+            queue(app, &receipt).await;
             Ok((
                 StatusCode::CREATED,
                 Json(IssuedView {
@@ -73,7 +89,7 @@ pub(crate) async fn issue(
             )
                 .into_response())
         }
-        Created::Replay(existing) => Ok(replayed(&app, &existing, payload_hash)),
+        Created::Replay(existing) => Ok(replayed(app, &existing, payload_hash)),
         Created::NumberTaken => Err(ApiError::conflict(
             "encf_already_used",
             "another receipt has this eNCF; leave eNCF out to be given the next free number",

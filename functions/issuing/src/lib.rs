@@ -2,12 +2,14 @@
 //!
 //! | Route | Handler |
 //! |---|---|
-//! | `POST /api/v1/ecf` | [`issue`]: check, number, write, sign, store, queue |
+//! | `POST /api/v1/ecf` | [`issue`]: check, number, write, sign, store, queue; [`validate`]: everything but keeping |
+//! | `POST /api/v1/ecf/batch` | [`batch`]: up to 25 receipts, each by itself |
 //! | `GET /api/v1/ecf/states` | [`states`]: the state contract |
 //! | `GET /api/v1/ecf/{id}` | [`read`]: the receipt as it stands now |
 //!
 //! Start reading at [`issue::issue`]; the order of its steps is the promise "answered means kept".
 
+mod batch;
 mod check;
 mod issue;
 mod numbering;
@@ -15,6 +17,7 @@ mod read;
 mod request;
 mod signing;
 mod states;
+mod validate;
 
 use axum::Router;
 use axum::extract::FromRef;
@@ -74,13 +77,17 @@ impl FromRef<App> for Keys {
 
 /// The contract of this function's routes.
 #[derive(utoipa::OpenApi)]
-#[openapi(paths(issue::issue, read::read, states::states))]
+#[openapi(
+    paths(issue::issue, batch::batch, read::read, states::states),
+    components(schemas(validate::ValidationView))
+)]
 pub struct Contract;
 
 /// The routes of this function.
 pub fn router(app: App) -> Router {
     let routes = Router::new()
         .route("/api/v1/ecf", post(issue::issue))
+        .route("/api/v1/ecf/batch", post(batch::batch))
         .route("/api/v1/ecf/states", get(states::states))
         .route("/api/v1/ecf/{public_id}", get(read::read))
         .with_state(app);

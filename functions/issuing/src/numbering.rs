@@ -1,6 +1,6 @@
 //! The number of a receipt: the caller's, or the next of the company's range.
 
-use ecf::{Ecf, Encf, Fecha};
+use ecf::{Ecf, Encf, Fecha, ReceiptType};
 use ecf_api::{ApiError, FieldError};
 use ecf_store::{CallerTake, Numbering, Range, Scope, Take};
 use jiff::Timestamp;
@@ -26,24 +26,9 @@ pub(crate) async fn take(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp) ->
                 valid_until,
                 chosen_by_caller: true,
             },
-            CallerTake::OutsideRanges => {
-                return Err(encf_error(
-                    "encf_outside_ranges",
-                    format!("no active range of this company contains {encf}"),
-                ));
-            }
-            CallerTake::Expired { valid_until } => {
-                return Err(encf_error(
-                    "encf_expired",
-                    format!("the range that contains {encf} expired on {valid_until}"),
-                ));
-            }
-            CallerTake::ServiceNumbered => {
-                return Err(ApiError::conflict(
-                    "range_numbered_by_service",
-                    format!("the range that contains {encf} is numbered by this service: leave eNCF out"),
-                ));
-            }
+            CallerTake::OutsideRanges => return Err(outside_ranges(encf)),
+            CallerTake::Expired { valid_until } => return Err(expired(encf, valid_until)),
+            CallerTake::ServiceNumbered => return Err(numbered_by_service(encf)),
         }
     } else {
         foresee_expiry(app, scope, ecf, today).await?;
@@ -53,12 +38,7 @@ pub(crate) async fn take(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp) ->
                 valid_until,
                 chosen_by_caller: false,
             },
-            Take::NoRange => {
-                return Err(encf_error(
-                    "no_range",
-                    format!("the company has no range of type {ecf_type} in {}", scope.environment),
-                ));
-            }
+            Take::NoRange => return Err(no_range(ecf_type, scope)),
             Take::Exhausted => {
                 return Err(encf_error(
                     "range_exhausted",
@@ -80,6 +60,43 @@ pub(crate) async fn take(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp) ->
         }
     };
     // Also after a look ahead: the range may have run out in between.
+    fits_document(ecf, number)
+}
+
+/// The number that would be taken now, without taking it.
+pub(crate) async fn foresee(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp) -> Result<Number, ApiError> {
+    let today = Fecha::at(now);
+    let ecf_type = ecf.receipt_type();
+    let ranges = app.table.ranges(scope, Some(ecf_type)).await?;
+    let number = match ecf.encf() {
+        Some(encf) => {
+            let range = ranges.iter().find(|range| range.contains(encf.sequence()));
+            let range = range.ok_or_else(|| outside_ranges(encf))?;
+            match range.valid_until {
+                Some(valid_until) if range.is_expired(today) => return Err(expired(encf, valid_until)),
+                _ if range.numbering == Some(Numbering::Service) => return Err(numbered_by_service(encf)),
+                valid_until => Number {
+                    encf: *encf,
+                    valid_until,
+                    chosen_by_caller: true,
+                },
+            }
+        }
+        None => {
+            let range = ranges.iter().find(|range| gives_next(range, today));
+            let range = range.ok_or_else(|| no_range(ecf_type, scope))?;
+            let sequence = range.free.first().copied().unwrap_or(range.next);
+            Number {
+                encf: Encf::new(ecf_type, sequence).map_err(ApiError::internal)?,
+                valid_until: range.valid_until,
+                chosen_by_caller: false,
+            }
+        }
+    };
+    fits_document(ecf, number)
+}
+
+fn fits_document(ecf: &Ecf, number: Number) -> Result<Number, ApiError> {
     match (given_expiry(ecf), number.valid_until) {
         (Some(given), Some(authorised)) if given != authorised => Err(expiry_error(
             given,
@@ -90,6 +107,10 @@ pub(crate) async fn take(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp) ->
     }
 }
 
+fn gives_next(range: &Range, today: Fecha) -> bool {
+    range.numbering != Some(Numbering::Caller) && !range.is_expired(today) && !range.is_exhausted()
+}
+
 /// Looks at the range that is about to give a number, when the document brings an expiry: one that does not fit must cost no
 /// number. The few documents that bring one pay for the look.
 async fn foresee_expiry(app: &App, scope: &Scope, ecf: &Ecf, today: Fecha) -> Result<(), ApiError> {
@@ -97,10 +118,8 @@ async fn foresee_expiry(app: &App, scope: &Scope, ecf: &Ecf, today: Fecha) -> Re
         return Ok(());
     };
     let ranges = app.table.ranges(scope, Some(ecf.receipt_type())).await?;
-    let gives_next = |range: &&Range| {
-        range.numbering != Some(Numbering::Caller) && !range.is_expired(today) && !range.is_exhausted()
-    };
-    match ranges.iter().find(gives_next).and_then(|range| range.valid_until) {
+    let next = ranges.iter().find(|range| gives_next(range, today));
+    match next.and_then(|range| range.valid_until) {
         Some(authorised) if authorised != given => Err(expiry_error(
             given,
             authorised,
@@ -122,6 +141,34 @@ fn expiry_error(given: Fecha, authorised: Fecha, what: String) -> ApiError {
         .with_ctx("given", given.to_string())
         .with_ctx("expected", authorised.to_string());
     ApiError::validation(vec![error])
+}
+
+fn outside_ranges(encf: &Encf) -> ApiError {
+    encf_error(
+        "encf_outside_ranges",
+        format!("no active range of this company contains {encf}"),
+    )
+}
+
+fn expired(encf: &Encf, valid_until: Fecha) -> ApiError {
+    encf_error(
+        "encf_expired",
+        format!("the range that contains {encf} expired on {valid_until}"),
+    )
+}
+
+fn numbered_by_service(encf: &Encf) -> ApiError {
+    ApiError::conflict(
+        "range_numbered_by_service",
+        format!("the range that contains {encf} is numbered by this service: leave eNCF out"),
+    )
+}
+
+fn no_range(ecf_type: ReceiptType, scope: &Scope) -> ApiError {
+    encf_error(
+        "no_range",
+        format!("the company has no range of type {ecf_type} in {}", scope.environment),
+    )
 }
 
 fn encf_error(kind: &'static str, msg: String) -> ApiError {

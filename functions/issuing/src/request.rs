@@ -56,6 +56,8 @@ pub(crate) struct IssueQuery {
     /// What becomes of a document that the authority would accept only conditionally; the environment decides otherwise.
     pub(crate) on_conditional: Option<OnConditional>,
     amounts: Option<Amounts>,
+    /// Everything but keeping.
+    pub(crate) validate_only: bool,
 }
 
 impl IssueQuery {
@@ -85,10 +87,12 @@ impl FromFields for IssueQuery {
                 &[("scaled", Amounts::Scaled), ("verbatim", Amounts::Verbatim)],
             )
             .optional();
+        let validate_only = fields.boolean("validate_only").or(false);
         Some(Self {
             mode,
             on_conditional,
             amounts,
+            validate_only,
         })
     }
 }

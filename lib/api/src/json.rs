@@ -33,13 +33,21 @@ where
         if !is_json {
             return Err(ApiError::unsupported_media_type("application/json"));
         }
-        match Node::parse(&body).map_err(unreadable)? {
-            Node::Object(members) => Fields::read_all("body", members).map(Self),
-            other => {
-                let msg = "Input should be a valid dictionary or object to extract fields from";
-                let error = FieldError::new(["body"], "model_attributes_type", msg).with_input(&other);
-                Err(ApiError::validation(vec![error]))
-            }
+        read_body(Node::parse(&body).map_err(unreadable)?).map(Self)
+    }
+}
+
+/// Reads a request type from a JSON value: a body, or an element of a body that carries several requests.
+///
+/// # Errors
+/// Everything that is wrong with it.
+pub fn read_body<T: FromFields>(body: Node) -> Result<T, ApiError> {
+    match body {
+        Node::Object(members) => Fields::read_all("body", members),
+        other => {
+            let msg = "Input should be a valid dictionary or object to extract fields from";
+            let error = FieldError::new(["body"], "model_attributes_type", msg).with_input(&other);
+            Err(ApiError::validation(vec![error]))
         }
     }
 }

@@ -22,7 +22,7 @@ pub use caller::{ApiKeySecret, Caller, Keys};
 pub use download::Download;
 pub use error::{ApiError, CodedDetail, CodedError, FieldError, ValidationError};
 pub use fields::{Field, Fields, FromFields};
-pub use json::ValidJson;
+pub use json::{ValidJson, read_body};
 pub use layers::{BODY_LIMIT_BYTES, finish};
 pub use path::PathId;
 pub use query::{Page, ValidQuery};

@@ -40,6 +40,12 @@ async fn every_payload_in_the_folder_is_answered() {
     assert_eq!((status, &invoice["encf"]), (201, &json!("E310005000000")), "{invoice}");
     let (status, summary) = invoke(&api, event(&api, "issue-32-summary.json")).await;
     assert_eq!((status, &summary["encf"]), (201, &json!("E320005000000")), "{summary}");
+    let (status, batch) = invoke(&api, event(&api, "batch.json")).await;
+    assert_eq!(
+        (status, &batch["items"][1]["status_code"]),
+        (200, &json!(201)),
+        "{batch}"
+    );
     let (status, contract) = invoke(&api, event(&api, "states.json")).await;
     assert_eq!(status, 200);
     assert!(contract["states"].is_array());
@@ -58,6 +64,12 @@ async fn every_payload_in_the_folder_is_answered() {
     names.sort_unstable();
     assert_eq!(
         names,
-        ["get.json", "issue-31.json", "issue-32-summary.json", "states.json"]
+        [
+            "batch.json",
+            "get.json",
+            "issue-31.json",
+            "issue-32-summary.json",
+            "states.json"
+        ]
     );
 }

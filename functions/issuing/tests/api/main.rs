@@ -4,6 +4,7 @@
 
 mod access;
 mod artifacts;
+mod batch;
 mod crashes;
 mod events;
 mod issue;

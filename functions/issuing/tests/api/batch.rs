@@ -1,0 +1,101 @@
+//! Several receipts in one request, and the dry run.
+
+use serde_json::{Value, json};
+
+use crate::{Api, payloads::invoice};
+
+const BATCH: &str = "/api/v1/ecf/batch";
+
+fn items(body: &Value) -> &[Value] {
+    body["items"].as_array().unwrap()
+}
+
+#[tokio::test]
+async fn each_receipt_of_a_batch_has_the_result_it_would_have_alone() {
+    let api = Api::start().await;
+    let mut wrong = invoice("second");
+    wrong["payload"]["Encabezado"]["Totales"]["MontoTotal"] = json!("1.00");
+    let batch = json!({ "items": [invoice("first"), wrong, invoice("first"), { "ecf_type": "31" }, 7] });
+    let body = api.post(BATCH, &batch).await.expect(200);
+    let mut codes: Vec<_> = items(&body)
+        .iter()
+        .map(|item| item["status_code"].as_u64().unwrap())
+        .collect();
+    assert_eq!(
+        items(&body)[0]["body"]["public_id"],
+        items(&body)[2]["body"]["public_id"]
+    );
+    // The two with one key run at the same time: either may be the first.
+    codes[..3].sort_unstable();
+    assert_eq!(codes, [200, 201, 422, 422, 422]);
+    let loc = &items(&body)[3]["body"]["detail"][0]["loc"];
+    assert_eq!(loc, &json!(["body", "idempotency_key"]));
+    assert_eq!(api.jobs().await.len(), 1);
+    let again = api.post(BATCH, &batch).await.expect(200);
+    assert_eq!(items(&again)[0]["status_code"], 200);
+    assert!(api.jobs().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_batch_holds_one_to_twenty_five_receipts() {
+    let api = Api::start().await;
+    for count in [0, 26] {
+        let batch = json!({ "items": vec![invoice("same"); count] });
+        let body = api.post(BATCH, &batch).await.expect(422);
+        assert_eq!(body["detail"][0]["loc"], json!(["body", "items"]), "{body}");
+    }
+    assert!(api.jobs().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_dry_run_tells_everything_and_keeps_nothing() {
+    let api = Api::start().await;
+    let mut request = invoice("dry");
+    request["payload"]["Encabezado"]
+        .as_object_mut()
+        .unwrap()
+        .remove("Totales");
+    let body = api.post("/api/v1/ecf?validate_only=true", &request).await.expect(200);
+    assert_eq!(body["verdict_forecast"], "accepted");
+    assert_eq!(body["encf"], "E310005000000");
+    assert_eq!(
+        body["totals"],
+        json!({
+            "MontoGravadoTotal": "10000.00", "MontoGravadoI1": "10000.00",
+            "TotalITBIS": "1800.00", "TotalITBIS1": "1800.00", "MontoTotal": "11800.00",
+        })
+    );
+    let xml = body["xml"].as_str().unwrap();
+    assert!(
+        xml.starts_with("<ECF>") && xml.contains("<MontoTotal>11800.00</MontoTotal>"),
+        "{xml}"
+    );
+    assert!(api.jobs().await.is_empty());
+    // Neither the key nor the number is gone.
+    let issued = api.issue(&request).await.expect(201);
+    assert_eq!(issued["encf"], "E310005000000");
+    assert_eq!(api.jobs().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_dry_run_forecasts_a_conditional_verdict_and_refuses_what_would_be_rejected() {
+    let api = Api::start().await;
+    let mut request = invoice("dry");
+    request["payload"]["DetallesItems"]["Item"][0]["MontoItem"] = json!("10005.00");
+    let path = "/api/v1/ecf?validate_only=true&on_conditional=warn";
+    let body = api.post(path, &request).await.expect(200);
+    assert_eq!(body["verdict_forecast"], "conditionally_accepted");
+    api.post("/api/v1/ecf?validate_only=true", &request).await.expect(422);
+    request["payload"]["DetallesItems"]["Item"][0]["IndicadorFacturacion"] = json!("9");
+    api.post(path, &request).await.expect(422);
+}
+
+#[tokio::test]
+async fn a_dry_run_misses_the_range_that_issuing_would_miss() {
+    let api = Api::without_ranges().await;
+    let body = api
+        .post("/api/v1/ecf?validate_only=true", &invoice("dry"))
+        .await
+        .expect(422);
+    assert_eq!(body["detail"][0]["type"], "no_range");
+}
