@@ -1,11 +1,11 @@
-//! What a certificate says, read once into plain values.
+//! What a certificate says, read once into plain values. [`reader`] reads the encoding, [`names`] the names in it.
+
+pub(crate) mod names;
+pub(crate) mod reader;
 
 use std::fmt;
 
 use jiff::Timestamp;
-use openssl::asn1::{Asn1Time, Asn1TimeRef};
-use openssl::nid::Nid;
-use openssl::x509::{X509, X509KeyUsage, X509NameRef, X509Ref};
 
 /// A certificate's content, as far as signing and showing it needs.
 #[derive(Clone, PartialEq, Eq)]
@@ -33,10 +33,39 @@ pub struct Certificate {
     pub sha256_fingerprint: [u8; 32],
     /// What the key may be used for; `None` when the certificate does not restrict it.
     pub key_usage: Option<KeyUsage>,
+    /// Basic constraints say that it is the certificate of an authority.
+    pub is_authority: bool,
     /// Subject and issuer are the same name.
     pub self_issued: bool,
+    /// Kind and size of the key.
+    pub public_key: PublicKey,
     /// The certificate itself.
     pub der: Vec<u8>,
+}
+
+/// The kind of a certificate's key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PublicKey {
+    /// An RSA key.
+    Rsa {
+        /// Size of the modulus.
+        bits: u32,
+    },
+    /// Any other kind; receipts are signed with RSA only.
+    Other {
+        /// `EC`, or the object identifier.
+        algorithm: String,
+    },
+}
+
+impl fmt::Display for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Rsa { bits } => write!(f, "RSA {bits}"),
+            Self::Other { algorithm } => f.write_str(algorithm),
+        }
+    }
 }
 
 /// The uses of a key that matter for signing documents.
@@ -81,6 +110,19 @@ pub enum CertificateError {
     KeyUsage,
 }
 
+impl CertificateError {
+    /// A permanent name for machines.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Unreadable(_) => "unreadable_certificate",
+            Self::NotYetValid { .. } => "not_yet_valid",
+            Self::Expired { .. } => "expired",
+            Self::KeyUsage => "key_usage",
+        }
+    }
+}
+
 impl Certificate {
     /// Reads a certificate from DER.
     ///
@@ -88,34 +130,7 @@ impl Certificate {
     ///
     /// [`CertificateError::Unreadable`] when the bytes are not a certificate or its dates are out of range.
     pub fn from_der(der: &[u8]) -> Result<Self, CertificateError> {
-        let x509 = X509::from_der(der).map_err(|error| CertificateError::Unreadable(error.to_string()))?;
-        Self::from_x509(&x509, der.to_vec())
-    }
-
-    pub(crate) fn from_x509(x509: &X509Ref, der: Vec<u8>) -> Result<Self, CertificateError> {
-        let unreadable = |error: openssl::error::ErrorStack| CertificateError::Unreadable(error.to_string());
-        let subject = x509.subject_name();
-        let issuer = x509.issuer_name();
-        let serial_number = x509
-            .serial_number()
-            .to_bn()
-            .and_then(|number| number.to_hex_str())
-            .map_err(unreadable)?;
-        Ok(Self {
-            subject_cn: entry(subject, Nid::COMMONNAME).unwrap_or_default(),
-            subject_serial: entry(subject, Nid::SERIALNUMBER),
-            subject_organization_identifier: entry(subject, ORGANIZATION_IDENTIFIER),
-            subject: one_line(subject),
-            issuer: one_line(issuer),
-            issuer_cn: entry(issuer, Nid::COMMONNAME).unwrap_or_default(),
-            serial_number: serial_number.to_string(),
-            not_before: timestamp(x509.not_before())?,
-            not_after: timestamp(x509.not_after())?,
-            sha256_fingerprint: openssl::sha::sha256(&der),
-            key_usage: x509.key_usage().map(KeyUsage::from_openssl),
-            self_issued: subject.try_cmp(issuer).map_err(unreadable)?.is_eq(),
-            der,
-        })
+        reader::read(der).map(|(certificate, _)| certificate)
     }
 
     /// Whether `instant` lies within the validity, both ends included.
@@ -148,17 +163,16 @@ impl Certificate {
         }
     }
 
-    /// The fingerprint as 64 lower-case hexadecimal digits.
+    /// SHA-256 of the DER bytes as 64 lower-case hexadecimal digits.
     #[must_use]
     pub fn fingerprint_hex(&self) -> String {
-        use fmt::Write as _;
-        self.sha256_fingerprint
-            .iter()
-            .fold(String::with_capacity(64), |mut text, byte| {
-                // Writing to a string cannot fail.
-                let _ = write!(text, "{byte:02x}");
-                text
-            })
+        hexadecimal(&self.sha256_fingerprint)
+    }
+
+    /// SHA-1 of the DER bytes as 40 lower-case hexadecimal digits: no proof of anything, but what many tools show.
+    #[must_use]
+    pub fn sha1_fingerprint_hex(&self) -> String {
+        hexadecimal(&openssl::sha::sha1(&self.der))
     }
 }
 
@@ -175,46 +189,11 @@ impl fmt::Debug for Certificate {
     }
 }
 
-impl KeyUsage {
-    fn from_openssl(usage: X509KeyUsage) -> Self {
-        Self {
-            digital_signature: usage.contains(X509KeyUsage::DIGITAL_SIGNATURE),
-            non_repudiation: usage.contains(X509KeyUsage::NON_REPUDIATION),
-            key_encipherment: usage.contains(X509KeyUsage::KEY_ENCIPHERMENT),
-            certificate_signing: usage.contains(X509KeyUsage::KEY_CERT_SIGN),
-        }
-    }
-}
-
-/// OpenSSL's number for `organizationIdentifier`; the Rust binding has no name for it.
-const ORGANIZATION_IDENTIFIER: Nid = Nid::from_raw(1089);
-
-fn entry(name: &X509NameRef, nid: Nid) -> Option<String> {
-    let entry = name.entries_by_nid(nid).next()?;
-    entry.data().to_string().ok()
-}
-
-fn one_line(name: &X509NameRef) -> String {
-    let parts: Vec<String> = name
-        .entries()
-        .map(|entry| {
-            let nid = entry.object().nid();
-            let key = match nid.short_name() {
-                Ok(short) if nid != Nid::UNDEF => short.to_owned(),
-                // `Display` falls back to the dotted form.
-                _ => entry.object().to_string(),
-            };
-            let value = entry.data().to_string().unwrap_or_default();
-            format!("{key}={value}")
-        })
-        .collect();
-    parts.join(", ")
-}
-
-fn timestamp(time: &Asn1TimeRef) -> Result<Timestamp, CertificateError> {
-    let seconds = Asn1Time::from_unix(0)
-        .and_then(|epoch| epoch.diff(time))
-        .map_err(|error| CertificateError::Unreadable(error.to_string()))
-        .map(|since_epoch| i64::from(since_epoch.days) * 86_400 + i64::from(since_epoch.secs))?;
-    Timestamp::from_second(seconds).map_err(|error| CertificateError::Unreadable(error.to_string()))
+fn hexadecimal(bytes: &[u8]) -> String {
+    const DIGITS: [u8; 16] = *b"0123456789abcdef";
+    let digit = |value: u8| char::from(DIGITS[usize::from(value)]);
+    bytes
+        .iter()
+        .flat_map(|&byte| [digit(byte >> 4), digit(byte & 15)])
+        .collect()
 }

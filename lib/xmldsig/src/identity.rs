@@ -6,11 +6,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use openssl::hash::MessageDigest;
 use openssl::pkey::{PKey, Private};
-use openssl::sign::{Signer, Verifier};
-use openssl::x509::X509;
+use openssl::sha::sha256;
+use openssl::sign::Signer;
 
-use crate::certificate::Certificate;
+use crate::certificate::{self, Certificate};
 use crate::pkcs12::{self, P12Error};
+use crate::rsa;
 
 /// An RSA key and the certificate that belongs to it.
 ///
@@ -84,9 +85,14 @@ impl Identity {
     pub fn prove(&self) -> Result<(), ProofError> {
         const PROBE: &[u8] = b"proof of possession";
         let signature = Signer::new(MessageDigest::sha256(), &self.key)?.sign_oneshot_to_vec(PROBE)?;
-        let public = X509::from_der(&self.certificate.der)?.public_key()?;
-        let accepted = Verifier::new(MessageDigest::sha256(), &public)?.verify_oneshot(&signature, PROBE)?;
-        if accepted { Ok(()) } else { Err(ProofError::Mismatch) }
+        let Ok((_, Some(public))) = certificate::reader::read(&self.certificate.der) else {
+            return Err(ProofError::Mismatch);
+        };
+        if rsa::fits_sha256(&public.load()?, &sha256(PROBE), &signature) {
+            Ok(())
+        } else {
+            Err(ProofError::Mismatch)
+        }
     }
 
     pub(crate) fn key(&self) -> &PKey<Private> {

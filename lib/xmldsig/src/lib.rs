@@ -3,6 +3,7 @@
 //! The crate knows XML, digests, RSA and certificates; it knows nothing of receipts, networks or clocks. Start reading at:
 //!
 //! * [`Identity`]: a private key with its certificate, opened from a P12 file of any age ([`Identity::from_pkcs12`]);
+//! * [`inspect_pkcs12`]: what is in such a file, and what is wrong with it, also when it does not open;
 //! * [`sign`]: puts a signature into a document whose bytes are already canonical, without parsing it;
 //! * [`sign_foreign`]: signs XML that somebody else wrote (the authority's seed, forms of its portal);
 //! * [`verify`]: refuses everything outside one strict profile and hands out the bytes that were verified;
@@ -10,10 +11,12 @@
 //! * [`canonicalize`]: Canonical XML 1.0, inclusive and exclusive, without comments.
 
 mod algorithms;
+mod ber;
 mod c14n;
 mod certificate;
 mod identity;
 mod pkcs12;
+mod rsa;
 mod sign;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -21,9 +24,9 @@ mod verify;
 mod xml;
 
 pub use c14n::{Method, canonicalize};
-pub use certificate::{Certificate, CertificateError, KeyUsage};
+pub use certificate::{Certificate, CertificateError, KeyUsage, PublicKey};
 pub use identity::{Identity, ProofError};
-pub use pkcs12::P12Error;
+pub use pkcs12::{InspectedCertificate, InspectedKey, Inspection, P12Error, P12Problem, Protection, inspect_pkcs12};
 pub use sign::{SignError, Signed, sign, sign_foreign};
 pub use verify::{Check, Outcome, Report, Verified, VerifyError, examine, verify};
 pub use xml::{Limits, XmlError, XmlErrorKind};

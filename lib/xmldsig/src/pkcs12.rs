@@ -2,21 +2,21 @@
 //!
 //! The container is read here, not by OpenSSL, for three reasons: OpenSSL reports a wrong password, an unknown cipher and a damaged file
 //! in much the same way; it takes iteration counts from strangers without a bound; and it knows one form of a non-ASCII password.
-//! Ciphers, hashes and keys are OpenSSL's. [`ber`] reads the encoding, [`pfx`] the container, [`scheme`] the encryption, [`mac`] the
-//! integrity check, [`kdf`] derives keys from [`password`] forms.
+//! Ciphers, hashes and keys are OpenSSL's. [`pfx`] reads the container, [`scheme`] the encryption, [`mac`] the integrity check, [`kdf`] derives keys from [`password`] forms, [`inspection`] tells what is in a file that does not open.
 
-mod ber;
+mod inspection;
 mod kdf;
 mod mac;
 mod password;
 mod pfx;
 mod scheme;
 
+use jiff::Timestamp;
 use openssl::pkey::{Id, PKey, Private};
-use openssl::x509::X509;
 
-use crate::certificate::{Certificate, CertificateError};
+use crate::certificate::{self, Certificate, CertificateError};
 use crate::identity::Identity;
+pub use inspection::{InspectedCertificate, InspectedKey, Inspection, P12Problem, Protection};
 use kdf::Work;
 use password::Forms;
 use pfx::Contents;
@@ -94,16 +94,55 @@ const CONVERSION: &str =
 
 const MOST_BYTES: usize = 512 * 1024;
 
+impl P12Error {
+    /// A permanent name for machines.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::TooLarge { .. } => "too_large",
+            Self::OtherFormat(_) => "other_format",
+            Self::MangledAsText { .. } => "mangled_as_text",
+            Self::Damaged(_) => "damaged",
+            Self::WrongPassword => "wrong_password",
+            Self::UnsupportedCipher { .. } => "unsupported_cipher",
+            Self::TooManyIterations { .. } => "too_many_iterations",
+            Self::NoKey => "no_key",
+            Self::NoCertificate => "no_certificate",
+            Self::KeyMismatch { .. } => "key_mismatch",
+            Self::NotRsa => "not_rsa",
+            Self::KeySize { .. } => "key_size",
+            Self::Certificate(error) => error.code(),
+        }
+    }
+}
+
 pub(crate) fn open(der: &[u8], password: &str) -> Result<Identity, P12Error> {
+    check_size(der)?;
+    let contents = pfx::read(der, &Forms::of(password), &mut Work::new());
+    identity(der, &contents)
+}
+
+/// Tells what is in a PKCS#12 file, also when the password is wrong or the file cannot serve as an identity. `now` judges the validity.
+///
+/// Nothing secret is in the answer.
+#[must_use]
+pub fn inspect_pkcs12(der: &[u8], password: &str, now: Timestamp) -> Inspection {
+    if let Err(error) = check_size(der) {
+        return Inspection::of_unread(der.len(), error);
+    }
+    let contents = pfx::read(der, &Forms::of(password), &mut Work::new());
+    let verdict = identity(der, &contents).err();
+    Inspection::of(der.len(), contents, verdict, now)
+}
+
+fn check_size(der: &[u8]) -> Result<(), P12Error> {
     if der.len() > MOST_BYTES {
         return Err(P12Error::TooLarge {
             bytes: der.len(),
             limit: MOST_BYTES,
         });
     }
-    let mut work = Work::new();
-    let contents = pfx::read(der, &Forms::of(password), &mut work).map_err(|error| explain(der, error))?;
-    identity(&contents)
+    Ok(())
 }
 
 /// A structure that cannot be read often has a simple cause outside of the structure.
@@ -125,7 +164,7 @@ fn explain(der: &[u8], error: P12Error) -> P12Error {
         P12Error::OtherFormat("a Java key store")
     } else if der[0] != 0x30 {
         P12Error::OtherFormat("something else")
-    } else if X509::from_der(der).is_ok() {
+    } else if Certificate::from_der(der).is_ok() {
         P12Error::OtherFormat("a certificate without a key")
     } else {
         error
@@ -133,7 +172,10 @@ fn explain(der: &[u8], error: P12Error) -> P12Error {
 }
 
 /// The first key with its certificate, wherever that stands.
-fn identity(contents: &Contents) -> Result<Identity, P12Error> {
+fn identity(der: &[u8], contents: &Contents) -> Result<Identity, P12Error> {
+    if let Some(failure) = contents.failures.first() {
+        return Err(explain(der, failure.clone()));
+    }
     if contents.keys.is_empty() {
         return Err(P12Error::NoKey);
     }
@@ -141,35 +183,26 @@ fn identity(contents: &Contents) -> Result<Identity, P12Error> {
         return Err(P12Error::NoCertificate);
     }
     // An unreadable certificate may belong to somebody else in the chain; it only cannot be the signer's.
-    let certificates: Vec<(X509, &Vec<u8>)> = contents
-        .certificates
-        .iter()
-        .filter_map(|der| Some((X509::from_der(der).ok()?, der)))
-        .collect();
-    for pkcs8 in &contents.keys {
-        let key = private_key(pkcs8)?;
-        let leaf = certificates
-            .iter()
-            .position(|(x509, _)| x509.public_key().is_ok_and(|public| public.public_eq(&key)));
-        let Some(leaf) = leaf else { continue };
-        let mut others = Vec::new();
-        for (at, (x509, der)) in certificates.iter().enumerate() {
-            if at != leaf
-                && let Ok(other) = Certificate::from_x509(x509, der.to_vec())
-            {
-                others.push(other);
-            }
+    let (mut certificates, mut unreadable) = (Vec::new(), None);
+    for bag in &contents.certificates {
+        match Certificate::from_der(&bag.der) {
+            Ok(certificate) => certificates.push(certificate),
+            Err(error) => unreadable = unreadable.or(Some(error)),
         }
-        let (x509, der) = &certificates[leaf];
-        return Ok(Identity::from_parts(
-            key,
-            Certificate::from_x509(x509, der.to_vec())?,
-            others,
-        ));
     }
-    Err(P12Error::KeyMismatch {
-        certificates: contents.certificates.len(),
-    })
+    for pkcs8 in contents.keys.iter().filter_map(|bag| bag.pkcs8.as_ref()) {
+        let key = private_key(pkcs8)?;
+        if let Some(leaf) = certificates.iter().position(|certificate| belongs(&key, certificate)) {
+            let certificate = certificates.remove(leaf);
+            return Ok(Identity::from_parts(key, certificate, certificates));
+        }
+    }
+    Err(unreadable.map_or(
+        P12Error::KeyMismatch {
+            certificates: contents.certificates.len(),
+        },
+        P12Error::Certificate,
+    ))
 }
 
 fn private_key(pkcs8: &[u8]) -> Result<PKey<Private>, P12Error> {
@@ -181,4 +214,13 @@ fn private_key(pkcs8: &[u8]) -> Result<PKey<Private>, P12Error> {
         2048..=8192 => Ok(key),
         bits => Err(P12Error::KeySize { bits }),
     }
+}
+
+/// Whether it is the key of this certificate.
+fn belongs(key: &PKey<Private>, certificate: &Certificate) -> bool {
+    let Ok((_, Some(numbers))) = certificate::reader::read(&certificate.der) else {
+        return false;
+    };
+    key.rsa()
+        .is_ok_and(|rsa| rsa.n().to_vec() == numbers.modulus && rsa.e().to_vec() == numbers.exponent)
 }

@@ -1,6 +1,6 @@
 //! Throw-away certificates and P12 files, made on the spot for tests and for the local system.
 //!
-//! Nothing here is a secret or a trust anchor: the certificates are self-signed.
+//! Nothing here is a secret or a trust anchor. [`pkcs12`] makes the file that nearly every test wants; [`Party`] and [`file`] make the odd ones.
 
 use jiff::Timestamp;
 use openssl::asn1::{Asn1Integer, Asn1Time};
@@ -10,7 +10,9 @@ use openssl::hash::MessageDigest;
 use openssl::nid::Nid;
 use openssl::pkcs12::Pkcs12;
 use openssl::pkey::{PKey, Private};
+use openssl::provider::Provider;
 use openssl::rsa::Rsa;
+use openssl::stack::Stack;
 use openssl::x509::extension::{BasicConstraints, ExtendedKeyUsage, KeyUsage};
 use openssl::x509::{X509, X509NameBuilder};
 
@@ -26,17 +28,186 @@ pub fn pkcs12(
     not_before: Timestamp,
     not_after: Timestamp,
 ) -> Result<Vec<u8>, ErrorStack> {
-    let key = PKey::from_rsa(Rsa::generate(2048)?)?;
-    let certificate = self_signed(&key, common_name, subject_serial, not_before, not_after)?;
-    Pkcs12::builder()
-        .name(common_name)
-        .pkey(&key)
-        .cert(&certificate)
-        .key_algorithm(Nid::AES_256_CBC)
-        .cert_algorithm(Nid::AES_256_CBC)
-        .mac_md(MessageDigest::sha256())
-        .build2(password)?
-        .to_der()
+    let party = Party::new(common_name, subject_serial, not_before, not_after)?;
+    file(Some(&party), &[&party], Cipher::Aes256, password)
+}
+
+/// A key with its certificate.
+#[derive(Debug, Clone)]
+pub struct Party {
+    key: PKey<Private>,
+    certificate: X509,
+}
+
+/// What a certificate is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    Signing,
+    /// The key may only encrypt.
+    Encryption,
+    Authority,
+}
+
+impl Party {
+    /// Makes a new key and a self-signed certificate that may sign.
+    ///
+    /// # Errors
+    ///
+    /// What OpenSSL answers.
+    pub fn new(
+        common_name: &str,
+        subject_serial: &str,
+        not_before: Timestamp,
+        not_after: Timestamp,
+    ) -> Result<Self, ErrorStack> {
+        Self::make(
+            common_name,
+            subject_serial,
+            not_before,
+            not_after,
+            Purpose::Signing,
+            None,
+        )
+    }
+
+    /// Makes a certificate whose key may only encrypt.
+    ///
+    /// # Errors
+    ///
+    /// What OpenSSL answers.
+    pub fn without_signing_usage(
+        common_name: &str,
+        subject_serial: &str,
+        not_before: Timestamp,
+        not_after: Timestamp,
+    ) -> Result<Self, ErrorStack> {
+        Self::make(
+            common_name,
+            subject_serial,
+            not_before,
+            not_after,
+            Purpose::Encryption,
+            None,
+        )
+    }
+
+    /// Makes an authority, self-signed or issued by another one.
+    ///
+    /// # Errors
+    ///
+    /// What OpenSSL answers.
+    pub fn authority(
+        common_name: &str,
+        not_before: Timestamp,
+        not_after: Timestamp,
+        issuer: Option<&Self>,
+    ) -> Result<Self, ErrorStack> {
+        Self::make(common_name, "AC", not_before, not_after, Purpose::Authority, issuer)
+    }
+
+    /// Makes a certificate that may sign, issued by this authority.
+    ///
+    /// # Errors
+    ///
+    /// What OpenSSL answers.
+    pub fn issue(
+        &self,
+        common_name: &str,
+        subject_serial: &str,
+        not_before: Timestamp,
+        not_after: Timestamp,
+    ) -> Result<Self, ErrorStack> {
+        Self::make(
+            common_name,
+            subject_serial,
+            not_before,
+            not_after,
+            Purpose::Signing,
+            Some(self),
+        )
+    }
+
+    fn make(
+        common_name: &str,
+        subject_serial: &str,
+        not_before: Timestamp,
+        not_after: Timestamp,
+        purpose: Purpose,
+        issuer: Option<&Self>,
+    ) -> Result<Self, ErrorStack> {
+        let key = PKey::from_rsa(Rsa::generate(2048)?)?;
+        let certificate = certificate(
+            &key,
+            common_name,
+            subject_serial,
+            not_before,
+            not_after,
+            purpose,
+            issuer,
+        )?;
+        Ok(Self { key, certificate })
+    }
+}
+
+/// How a P12 file encrypts its parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cipher {
+    /// PBES2 with AES-256-CBC and an HMAC-SHA-256: what tools write today.
+    Aes256,
+    /// Triple DES and an HMAC-SHA-1.
+    TripleDes,
+    /// RC2 with 40 bits and an HMAC-SHA-1: what authorities still hand out.
+    Rc2With40Bits,
+    /// RC4 with 128 bits: not supported here, for tests of that error.
+    Rc4With128Bits,
+}
+
+/// Makes a P12 file. Certificates stand in the order given, except that OpenSSL puts one that belongs to `key` first.
+///
+/// # Errors
+///
+/// What OpenSSL answers, for example to an old cipher in a build without its legacy provider.
+pub fn file(
+    key: Option<&Party>,
+    certificates: &[&Party],
+    cipher: Cipher,
+    password: &str,
+) -> Result<Vec<u8>, ErrorStack> {
+    let (algorithm, digest) = match cipher {
+        Cipher::Aes256 => (Nid::AES_256_CBC, MessageDigest::sha256()),
+        Cipher::TripleDes => (Nid::PBE_WITHSHA1AND3_KEY_TRIPLEDES_CBC, MessageDigest::sha1()),
+        Cipher::Rc2With40Bits => (Nid::PBE_WITHSHA1AND40BITRC2_CBC, MessageDigest::sha1()),
+        Cipher::Rc4With128Bits => (Nid::PBE_WITHSHA1AND128BITRC4, MessageDigest::sha1()),
+    };
+    let _legacy = match cipher {
+        Cipher::Aes256 | Cipher::TripleDes => None,
+        Cipher::Rc2With40Bits | Cipher::Rc4With128Bits => Some(Provider::try_load(None, "legacy", true)?),
+    };
+    let mut builder = Pkcs12::builder();
+    builder
+        .key_algorithm(algorithm)
+        .cert_algorithm(algorithm)
+        .mac_md(digest);
+    let mut others = Stack::new()?;
+    for party in certificates {
+        if key.is_some_and(|key| key.certificate == party.certificate) {
+            builder.cert(&party.certificate);
+        } else {
+            others.push(party.certificate.clone())?;
+        }
+    }
+    if let Some(key) = key {
+        builder.name(&common_name(&key.certificate)).pkey(&key.key);
+    }
+    builder.ca(others);
+    builder.build2(password)?.to_der()
+}
+
+fn common_name(certificate: &X509) -> String {
+    let entry = certificate.subject_name().entries_by_nid(Nid::COMMONNAME).next();
+    entry
+        .and_then(|entry| entry.data().to_string().ok())
+        .unwrap_or_default()
 }
 
 /// Makes a self-signed certificate for `key`.
@@ -51,6 +222,26 @@ pub fn self_signed(
     not_before: Timestamp,
     not_after: Timestamp,
 ) -> Result<X509, ErrorStack> {
+    certificate(
+        key,
+        common_name,
+        subject_serial,
+        not_before,
+        not_after,
+        Purpose::Signing,
+        None,
+    )
+}
+
+fn certificate(
+    key: &PKey<Private>,
+    common_name: &str,
+    subject_serial: &str,
+    not_before: Timestamp,
+    not_after: Timestamp,
+    purpose: Purpose,
+    issuer: Option<&Party>,
+) -> Result<X509, ErrorStack> {
     let mut name = X509NameBuilder::new()?;
     name.append_entry_by_nid(Nid::COUNTRYNAME, "DO")?;
     name.append_entry_by_nid(Nid::COMMONNAME, common_name)?;
@@ -62,20 +253,26 @@ pub fn self_signed(
     builder.set_version(2)?;
     builder.set_serial_number(&*Asn1Integer::from_bn(&serial)?)?;
     builder.set_subject_name(&name)?;
-    builder.set_issuer_name(&name)?;
+    builder.set_issuer_name(issuer.map_or(&*name, |issuer| issuer.certificate.subject_name()))?;
     builder.set_not_before(&*Asn1Time::from_unix(not_before.as_second())?)?;
     builder.set_not_after(&*Asn1Time::from_unix(not_after.as_second())?)?;
     builder.set_pubkey(key)?;
-    builder.append_extension(BasicConstraints::new().build()?)?;
-    builder.append_extension(
-        KeyUsage::new()
-            .critical()
-            .digital_signature()
-            .non_repudiation()
-            .key_encipherment()
-            .build()?,
-    )?;
-    builder.append_extension(ExtendedKeyUsage::new().client_auth().email_protection().build()?)?;
-    builder.sign(key, MessageDigest::sha256())?;
+    let mut usage = KeyUsage::new();
+    usage.critical();
+    let mut constraints = BasicConstraints::new();
+    match purpose {
+        Purpose::Signing => usage.digital_signature().non_repudiation().key_encipherment(),
+        Purpose::Encryption => usage.key_encipherment(),
+        Purpose::Authority => {
+            constraints.critical().ca();
+            usage.key_cert_sign().crl_sign()
+        }
+    };
+    builder.append_extension(constraints.build()?)?;
+    builder.append_extension(usage.build()?)?;
+    if purpose == Purpose::Signing {
+        builder.append_extension(ExtendedKeyUsage::new().client_auth().email_protection().build()?)?;
+    }
+    builder.sign(issuer.map_or(key, |issuer| &issuer.key), MessageDigest::sha256())?;
     Ok(builder.build())
 }

@@ -11,17 +11,15 @@ mod signature;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use openssl::error::ErrorStack;
-use openssl::md::Md;
-use openssl::pkey::{Id, PKey, Public};
-use openssl::pkey_ctx::PkeyCtx;
+use openssl::pkey::Public;
+use openssl::rsa::Rsa;
 use openssl::sha::sha256;
-use openssl::x509::X509;
 
 use crate::c14n::Method;
 use crate::c14n::document::{self, Document, Found, Options, Signatures};
 use crate::c14n::writer::{self, Context};
-use crate::certificate::{Certificate, CertificateError};
+use crate::certificate::{self, Certificate, CertificateError};
+use crate::rsa;
 use crate::xml::reader;
 use crate::xml::{Limits, XmlError};
 
@@ -215,7 +213,7 @@ struct Claims<'a> {
 
 struct Signer {
     certificate: Certificate,
-    key: PKey<Public>,
+    key: Rsa<Public>,
 }
 
 /// One way of reading the document: as received, or without blank text.
@@ -295,7 +293,7 @@ impl<'a> Reading<'a> {
         let digest = sha256(&signed_info);
         signers
             .iter()
-            .position(|signer| rsa_sha256_fits(&signer.key, &digest, &value).unwrap_or(false))
+            .position(|signer| rsa::fits_sha256(&signer.key, &digest, &value))
             .ok_or(VerifyError::SignatureValue)
     }
 }
@@ -322,23 +320,21 @@ fn signer(base64: &str) -> Result<Signer, VerifyError> {
     let der = STANDARD.decode(base64).map_err(|_| VerifyError::Base64 {
         element: "X509Certificate",
     })?;
-    let unreadable = |error: ErrorStack| CertificateError::Unreadable(error.to_string());
-    let x509 = X509::from_der(&der).map_err(unreadable)?;
-    let key = x509.public_key().map_err(unreadable)?;
-    if key.id() != Id::RSA || !(2048..=8192).contains(&key.bits()) {
-        let kind = if key.id() == Id::RSA {
-            "an RSA key"
-        } else {
-            "another kind of key"
-        };
-        return Err(VerifyError::Key {
-            found: format!("{kind} of {} bits", key.bits()),
-        });
+    let (certificate, numbers) = certificate::reader::read(&der)?;
+    let refused = |found: String| VerifyError::Key { found };
+    let Some(numbers) = numbers else {
+        return Err(refused(format!("another kind of key ({})", certificate.public_key)));
+    };
+    if !(2048..=8192).contains(&numbers.bits()) {
+        return Err(refused(format!("an RSA key of {} bits", numbers.bits())));
     }
-    Ok(Signer {
-        certificate: Certificate::from_x509(&x509, der)?,
-        key,
-    })
+    if !numbers.exponent_is_sound() {
+        return Err(refused("an RSA key with an unsound public exponent".to_owned()));
+    }
+    let key = numbers
+        .load()
+        .map_err(|error| CertificateError::Unreadable(error.to_string()))?;
+    Ok(Signer { certificate, key })
 }
 
 fn compare_digest(document: &[u8], reference: &Reference) -> Result<(), VerifyError> {
@@ -350,11 +346,4 @@ fn compare_digest(document: &[u8], reference: &Reference) -> Result<(), VerifyEr
         computed: STANDARD.encode(computed),
         stated: STANDARD.encode(reference.digest),
     })
-}
-
-fn rsa_sha256_fits(key: &PKey<Public>, digest: &[u8; 32], signature: &[u8]) -> Result<bool, ErrorStack> {
-    let mut context = PkeyCtx::new(key)?;
-    context.verify_init()?;
-    context.set_signature_md(Md::sha256())?;
-    context.verify(digest, signature)
 }

@@ -57,6 +57,16 @@ impl Digest {
         }
     }
 
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Sha1 => "SHA-1",
+            Self::Sha224 => "SHA-224",
+            Self::Sha256 => "SHA-256",
+            Self::Sha384 => "SHA-384",
+            Self::Sha512 => "SHA-512",
+        }
+    }
+
     pub(super) fn openssl(self) -> MessageDigest {
         match self {
             Self::Sha1 => MessageDigest::sha1(),

@@ -8,10 +8,11 @@ use openssl::pkey::PKey;
 use openssl::sign::Signer;
 
 use super::P12Error;
-use super::ber::{Ber, dotted};
+use super::inspection::Protection;
 use super::kdf::{self, Digest, Purpose, Work};
 use super::password::Forms;
 use super::scheme::{Pbkdf2, hmac_digest, unsupported};
+use crate::ber::{Ber, dotted};
 
 pub(super) struct Mac<'a> {
     kind: Kind<'a>,
@@ -74,6 +75,23 @@ impl<'a> Mac<'a> {
             },
             stated,
         })
+    }
+
+    pub(super) fn protection(&self) -> Protection {
+        match &self.kind {
+            Kind::Pkcs12 { digest, iterations, .. } => Protection {
+                algorithm: format!("HMAC-{}", digest.name()),
+                iterations: Some(*iterations),
+                supported: true,
+                weak: false,
+            },
+            Kind::Pbmac1 { kdf, digest, .. } => Protection {
+                algorithm: format!("PBMAC1 with HMAC-{} and {}", digest.name(), kdf.name()),
+                iterations: Some(kdf.iterations()),
+                supported: true,
+                weak: false,
+            },
+        }
     }
 
     /// Whether a form of the password makes this code of `data`.

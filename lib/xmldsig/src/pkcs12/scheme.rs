@@ -8,9 +8,10 @@ use openssl::symm::{self, Cipher};
 use zeroize::Zeroizing;
 
 use super::P12Error;
-use super::ber::{Ber, INTEGER, dotted};
+use super::inspection::Protection;
 use super::kdf::{self, Digest, Purpose, Work};
 use super::password::{Forms, Secret};
+use crate::ber::{Ber, INTEGER, dotted};
 
 /// An `AlgorithmIdentifier` that decrypts.
 pub(super) enum Scheme<'a> {
@@ -90,6 +91,23 @@ impl<'a> Scheme<'a> {
         })
     }
 
+    pub(super) fn protection(&self) -> Protection {
+        match self {
+            Self::Pkcs12 { cipher, iterations, .. } => Protection {
+                algorithm: cipher.name().to_owned(),
+                iterations: Some(*iterations),
+                supported: true,
+                weak: matches!(cipher, Pkcs12Cipher::Rc2With128Bits | Pkcs12Cipher::Rc2With40Bits),
+            },
+            Self::Pbes2 { kdf, cipher, .. } => Protection {
+                algorithm: format!("PBES2 with {} and {}", cipher.name(), kdf.name()),
+                iterations: Some(kdf.iterations),
+                supported: true,
+                weak: false,
+            },
+        }
+    }
+
     /// Decrypts with each form of the password until the result is an encoded sequence. `None` when no form does.
     pub(super) fn decrypt(&self, data: &[u8], forms: &Forms, work: &mut Work) -> Result<Option<Secret>, P12Error> {
         let passwords = match self {
@@ -136,6 +154,15 @@ impl<'a> Scheme<'a> {
 }
 
 impl Pkcs12Cipher {
+    fn name(self) -> &'static str {
+        match self {
+            Self::TripleDes => "PBE-SHA1-3DES",
+            Self::TwoKeyTripleDes => "PBE-SHA1-2DES",
+            Self::Rc2With128Bits => "PBE-SHA1-RC2-128",
+            Self::Rc2With40Bits => "PBE-SHA1-RC2-40",
+        }
+    }
+
     fn key_length(self) -> usize {
         match self {
             Self::TripleDes => 24,
@@ -157,6 +184,15 @@ impl Pkcs12Cipher {
 }
 
 impl Pbes2Cipher {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Aes128 => "AES-128-CBC",
+            Self::Aes192 => "AES-192-CBC",
+            Self::Aes256 => "AES-256-CBC",
+            Self::TripleDes => "3DES-CBC",
+        }
+    }
+
     fn openssl(self) -> Cipher {
         match self {
             Self::Aes128 => Cipher::aes_128_cbc(),
@@ -205,6 +241,14 @@ impl<'a> Pbkdf2<'a> {
             return Err(P12Error::Damaged("a key length that does not fit the cipher"));
         }
         kdf::pbkdf2(self.digest, password, &self.salt, self.iterations, length, work)
+    }
+
+    pub(super) fn name(&self) -> String {
+        format!("PBKDF2-HMAC-{}", self.digest.name())
+    }
+
+    pub(super) fn iterations(&self) -> u32 {
+        self.iterations
     }
 
     pub(super) fn key_length(&self) -> Option<usize> {

@@ -1,15 +1,23 @@
-//! BER: definite and indefinite lengths, octet strings in one piece or in many.
+//! BER: definite and indefinite lengths, octet strings in one piece or in many. DER is a part of it.
 
 use std::borrow::Cow;
 
-use super::P12Error;
-
-pub(super) const INTEGER: u8 = 0x02;
-pub(super) const OCTET_STRING: u8 = 0x04;
-pub(super) const OBJECT_IDENTIFIER: u8 = 0x06;
-pub(super) const SEQUENCE: u8 = 0x30;
+pub(crate) const BOOLEAN: u8 = 0x01;
+pub(crate) const INTEGER: u8 = 0x02;
+pub(crate) const BIT_STRING: u8 = 0x03;
+pub(crate) const OCTET_STRING: u8 = 0x04;
+pub(crate) const OBJECT_IDENTIFIER: u8 = 0x06;
+pub(crate) const SEQUENCE: u8 = 0x30;
+pub(crate) const SET: u8 = 0x31;
 /// `[0]`, constructed.
-pub(super) const CONTEXT_0: u8 = 0xA0;
+pub(crate) const CONTEXT_0: u8 = 0xA0;
+/// `[3]`, constructed.
+pub(crate) const CONTEXT_3: u8 = 0xA3;
+
+/// What is wrong with the encoding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct BerError(pub(crate) &'static str);
 
 const CONSTRUCTED: u8 = 0x20;
 /// Real files need about ten levels.
@@ -17,65 +25,74 @@ const DEEPEST: usize = 24;
 
 /// What is left to read of the contents of one value.
 #[derive(Clone, Copy)]
-pub(super) struct Ber<'a> {
+pub(crate) struct Ber<'a> {
     rest: &'a [u8],
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Value<'a> {
-    pub(super) tag: u8,
-    pub(super) contents: &'a [u8],
+pub(crate) struct Value<'a> {
+    pub(crate) tag: u8,
+    pub(crate) contents: &'a [u8],
 }
 
 impl<'a> Ber<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
         Self { rest: bytes }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
 
     /// The next value, whatever it is.
-    pub(super) fn value(&mut self) -> Result<Value<'a>, P12Error> {
+    pub(crate) fn value(&mut self) -> Result<Value<'a>, BerError> {
         let (value, rest) = split(self.rest, 0)?;
         self.rest = rest;
         Ok(value)
     }
 
     /// The next value, which must have this tag.
-    pub(super) fn expect(&mut self, tag: u8) -> Result<Value<'a>, P12Error> {
+    pub(crate) fn expect(&mut self, tag: u8) -> Result<Value<'a>, BerError> {
         let value = self.value()?;
         if value.tag == tag {
             Ok(value)
         } else {
-            Err(P12Error::Damaged("a part of another kind than expected"))
+            Err(BerError("a part of another kind than expected"))
         }
     }
 
-    pub(super) fn sequence(&mut self) -> Result<Self, P12Error> {
+    /// The next value when it has this tag.
+    pub(crate) fn optional(&mut self, tag: u8) -> Result<Option<Value<'a>>, BerError> {
+        if self.rest.first() == Some(&tag) {
+            self.value().map(Some)
+        } else {
+            Ok(None)
+        }
+    }
+
+    pub(crate) fn sequence(&mut self) -> Result<Self, BerError> {
         Ok(self.expect(SEQUENCE)?.inside())
     }
 
     /// The contents of an object identifier.
-    pub(super) fn object_identifier(&mut self) -> Result<&'a [u8], P12Error> {
+    pub(crate) fn object_identifier(&mut self) -> Result<&'a [u8], BerError> {
         Ok(self.expect(OBJECT_IDENTIFIER)?.contents)
     }
 
     /// An octet string in any form.
-    pub(super) fn octets(&mut self) -> Result<Cow<'a, [u8]>, P12Error> {
+    pub(crate) fn octets(&mut self) -> Result<Cow<'a, [u8]>, BerError> {
         let value = self.value()?;
         if value.tag & !CONSTRUCTED != OCTET_STRING {
-            return Err(P12Error::Damaged("a part of another kind than expected"));
+            return Err(BerError("a part of another kind than expected"));
         }
         value.octets()
     }
 
     /// A count; more than 32 bits saturate, since every count has a much lower limit.
-    pub(super) fn count(&mut self) -> Result<u32, P12Error> {
+    pub(crate) fn count(&mut self) -> Result<u32, BerError> {
         let contents = self.expect(INTEGER)?.contents;
         if contents.first().is_none_or(|first| first & 0x80 != 0) {
-            return Err(P12Error::Damaged("a count that is not a positive number"));
+            return Err(BerError("a count that is not a positive number"));
         }
         let number = contents.iter().fold(0_u64, |number, &byte| {
             number.saturating_mul(256).saturating_add(u64::from(byte))
@@ -85,12 +102,12 @@ impl<'a> Ber<'a> {
 }
 
 impl<'a> Value<'a> {
-    pub(super) fn inside(self) -> Ber<'a> {
+    pub(crate) fn inside(self) -> Ber<'a> {
         Ber::new(self.contents)
     }
 
     /// The octets of a string, which may be cut into pieces, under whatever implicit tag it has.
-    pub(super) fn octets(self) -> Result<Cow<'a, [u8]>, P12Error> {
+    pub(crate) fn octets(self) -> Result<Cow<'a, [u8]>, BerError> {
         if self.tag & CONSTRUCTED == 0 {
             return Ok(Cow::Borrowed(self.contents));
         }
@@ -100,34 +117,34 @@ impl<'a> Value<'a> {
     }
 }
 
-fn collect(mut pieces: &[u8], depth: usize, into: &mut Vec<u8>) -> Result<(), P12Error> {
+fn collect(mut pieces: &[u8], depth: usize, into: &mut Vec<u8>) -> Result<(), BerError> {
     while !pieces.is_empty() {
         let (piece, rest) = split(pieces, depth)?;
         pieces = rest;
         match piece.tag {
             OCTET_STRING => into.extend_from_slice(piece.contents),
             tag if tag == OCTET_STRING | CONSTRUCTED => collect(piece.contents, depth + 1, into)?,
-            _ => return Err(P12Error::Damaged("an octet string with a foreign piece")),
+            _ => return Err(BerError("an octet string with a foreign piece")),
         }
     }
     Ok(())
 }
 
 /// The first value of `bytes`, and what follows it.
-fn split(bytes: &[u8], depth: usize) -> Result<(Value<'_>, &[u8]), P12Error> {
-    let cut_short = P12Error::Damaged("it ends in the middle of a part");
+fn split(bytes: &[u8], depth: usize) -> Result<(Value<'_>, &[u8]), BerError> {
+    let cut_short = BerError("it ends in the middle of a part");
     let [tag, length, rest @ ..] = bytes else {
         return Err(cut_short);
     };
     if depth > DEEPEST {
-        return Err(P12Error::Damaged("parts are nested too deep"));
+        return Err(BerError("parts are nested too deep"));
     }
     if tag & 0x1F == 0x1F {
-        return Err(P12Error::Damaged("a tag that PKCS#12 does not use"));
+        return Err(BerError("a tag of a kind that is not used"));
     }
     if *length == 0x80 {
         if tag & CONSTRUCTED == 0 {
-            return Err(P12Error::Damaged("a length that is not allowed"));
+            return Err(BerError("a length that is not allowed"));
         }
         let mut after = rest;
         loop {
@@ -155,7 +172,7 @@ fn split(bytes: &[u8], depth: usize) -> Result<(Value<'_>, &[u8]), P12Error> {
 }
 
 /// The dotted form of an object identifier.
-pub(super) fn dotted(contents: &[u8]) -> String {
+pub(crate) fn dotted(contents: &[u8]) -> String {
     let mut arcs: Vec<String> = Vec::new();
     let mut arc: u64 = 0;
     for &byte in contents.iter().take(40) {
@@ -206,7 +223,7 @@ mod tests {
             &[0x1F, 0x81, 0],
             &nested,
         ] {
-            assert!(matches!(Ber::new(bytes).value(), Err(P12Error::Damaged(_))));
+            assert!(Ber::new(bytes).value().is_err(), "{:?}", bytes.get(..8));
         }
     }
 
