@@ -106,3 +106,27 @@ pub(crate) fn text(value: Value<'_>) -> String {
         _ => String::new(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_every_string_type_is_read() {
+        for (tag, contents, expected) in [
+            (0x0C, "Ñandú 日本".as_bytes(), "Ñandú 日本"),
+            (0x0C, b"Se\xF1al", "Se\u{FFFD}al"),
+            (0x13, b"DO", "DO"),
+            (0x14, b"Se\xF1al", "Señal"),
+            (0x16, b"a@b.example", "a@b.example"),
+            (0x1E, b"\0S\0e\0\xF1\0a\0l", "Señal"),
+            (0x1E, b"\xD8\x3D\xDE\x00", "\u{1F600}"),
+            (0x1E, b"\xD8\x3D\0a", "\u{FFFD}a"),
+            (0x1C, b"\0\0\0S\0\x01\xF6\x00", "S\u{1F600}"),
+            (0x1C, b"\xFF\0\0\0\0", "\u{FFFD}\u{FFFD}"),
+            (0x03, b"\0\x01", ""),
+        ] {
+            assert_eq!(text(Value { tag, contents }), expected, "{tag:x} {contents:?}");
+        }
+    }
+}

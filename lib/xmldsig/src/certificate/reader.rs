@@ -202,8 +202,8 @@ mod tests {
         let mut name = X509NameBuilder::new().unwrap();
         for (field, text, kind) in [
             ("C", "DO", Asn1Type::PRINTABLESTRING),
-            ("O", "Cámara & Compañía", Asn1Type::BMPSTRING),
-            ("OU", "Señal", Asn1Type::T61STRING),
+            ("O", "Cámara & Compañía", Asn1Type::UTF8STRING),
+            ("OU", "Sello", Asn1Type::PRINTABLESTRING),
             ("CN", "Ñandú 日本", Asn1Type::UTF8STRING),
             ("serialNumber", "IDCDO-00100000001", Asn1Type::PRINTABLESTRING),
             ("emailAddress", "a@b.example", Asn1Type::IA5STRING),
@@ -260,7 +260,7 @@ mod tests {
             assert_eq!(certificate.subject_serial, Some(entry(Nid::SERIALNUMBER)));
             assert_eq!(
                 certificate.subject,
-                "C=DO, O=Cámara & Compañía, OU=Señal, CN=Ñandú 日本, serialNumber=IDCDO-00100000001, \
+                "C=DO, O=Cámara & Compañía, OU=Sello, CN=Ñandú 日本, serialNumber=IDCDO-00100000001, \
                  emailAddress=a@b.example, organizationIdentifier=VATDO-131880681"
             );
             assert_eq!(certificate.issuer, certificate.subject);
