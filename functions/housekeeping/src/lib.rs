@@ -12,7 +12,8 @@ use ecf::ReceiptState;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
 use ecf_store::{
-    Clients, DueEntry, OutboxEntry, Queues, Receipt, SHARDS, StoreError, SubmissionJob, Table, WebhookJob,
+    AnnouncementId, Clients, DueEntry, DueRecord, OutboxEntry, Queues, Receipt, ReceiptId, SHARDS, Scope, StoreError,
+    SubmissionJob, Table, WebhookJob,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -69,10 +70,14 @@ async fn sweep(app: &App, shard: u8) -> Result<usize, StoreError> {
     let mut queued = 0;
     let mut failure = None;
     for entry in app.table.due_now(shard, now, PER_SHARD).await? {
-        match look_after(app, &entry, now).await {
+        let looked = match entry.record {
+            DueRecord::Receipt(id) => look_after(app, &entry, &id, now).await,
+            DueRecord::Announcement(id) => announce(app, &entry, id, now).await,
+        };
+        match looked {
             Ok(has_queued) => queued += usize::from(has_queued),
             Err(error) => {
-                tracing::error!(receipt.id = %entry.receipt, error = %ecf_runtime::telemetry::chain(&error), "an overdue receipt could not be queued");
+                tracing::error!(record = ?entry.record, error = %ecf_runtime::telemetry::chain(&error), "an overdue record could not be queued");
                 failure.get_or_insert(error);
             }
         }
@@ -81,8 +86,8 @@ async fn sweep(app: &App, shard: u8) -> Result<usize, StoreError> {
 }
 
 /// Claims an entry and queues what the receipt's state calls for; says whether there was anything.
-async fn look_after(app: &App, entry: &DueEntry, now: Timestamp) -> Result<bool, StoreError> {
-    let receipt = match app.table.receipt(&entry.scope, &entry.receipt).await {
+async fn look_after(app: &App, entry: &DueEntry, id: &ReceiptId, now: Timestamp) -> Result<bool, StoreError> {
+    let receipt = match app.table.receipt(&entry.scope, id).await {
         Ok(Some(receipt)) => receipt,
         Ok(None) => return Ok(false),
         Err(error) => {
@@ -104,6 +109,27 @@ async fn look_after(app: &App, entry: &DueEntry, now: Timestamp) -> Result<bool,
         return Ok(false);
     };
     app.queues.send_submission(&job, Duration::ZERO).await?;
+    Ok(true)
+}
+
+/// An announcement whose message was lost.
+async fn announce(
+    app: &App,
+    entry: &DueEntry,
+    announcement: AnnouncementId,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    if !app.table.claim_due(entry, now + SHORTEST_LOOK).await? {
+        return Ok(false);
+    }
+    let Scope { company, environment } = entry.scope;
+    let job = WebhookJob::Announce {
+        company,
+        environment,
+        announcement,
+        attempt: 0,
+    };
+    app.queues.send_webhook(&job, Duration::ZERO).await?;
     Ok(true)
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ecf_runtime::Outcome;
-use ecf_store::{Delivery, DeliveryId, ReceiptId, Scope, StoreError, Webhook, WebhookJob};
+use ecf_store::{Delivery, DeliveryId, Scope, StoreError, Subject, Webhook, WebhookJob};
 use ecf_webhooks::{EventName, WINDOW, WebhookSecret, backoff, deliver};
 use jiff::{SignedDuration, Timestamp};
 
@@ -18,7 +18,7 @@ const NO_SECRET: &str = "not sent: the webhook's secret does not open; give it a
 pub(crate) struct Event {
     pub(crate) name: EventName,
     pub(crate) body: Vec<u8>,
-    pub(crate) receipt: ReceiptId,
+    pub(crate) subject: Subject,
 }
 
 /// The first attempt; a failed one is kept with its bytes, and queues the second.
@@ -35,7 +35,6 @@ pub(crate) async fn first_attempt(
             environment: scope.environment,
             webhook: webhook.id,
             delivery: sent.id,
-            receipt: Some(event.receipt),
             attempt: 2,
             not_before: Some(sent.at + wait),
         };
@@ -93,12 +92,12 @@ pub(crate) async fn again(app: &App, job: &WebhookJob) -> Result<Outcome<Webhook
         );
         return Ok(Outcome::Done);
     };
-    let (Some(body), Some(receipt), Ok(name)) = (first.body, first.receipt, first.event.parse()) else {
+    let (Some(body), Some(subject), Ok(name)) = (first.body, first.subject, first.event.parse()) else {
         return Ok(Outcome::GiveUp {
             reason: "the first attempt's record is not complete".to_owned(),
         });
     };
-    let sent = attempt(app, &scope, &webhook, &Event { name, body, receipt }, *number).await?;
+    let sent = attempt(app, &scope, &webhook, &Event { name, body, subject }, *number).await?;
     if sent.succeeded {
         return Ok(Outcome::Done);
     }
@@ -171,11 +170,11 @@ async fn attempt(app: &App, scope: &Scope, webhook: &Webhook, event: &Event, num
         response_excerpt: excerpt,
         succeeded,
         sent_at: at,
-        receipt: Some(event.receipt),
+        subject: Some(event.subject),
         body: (number == 1 && !succeeded).then(|| event.body.clone()),
     };
     let id = record(app, scope, webhook, delivery).await?;
-    tracing::info!(webhook = %webhook.id, receipt.id = %event.receipt, event = event.name.as_str(), attempt = number, status_code, succeeded, "delivery");
+    tracing::info!(webhook = %webhook.id, subject = %event.subject, event = event.name.as_str(), attempt = number, status_code, succeeded, "delivery");
     Ok(Made {
         id,
         at,
@@ -199,9 +198,9 @@ async fn open_secret(app: &App, scope: &Scope, webhook: &Webhook) -> Result<Opti
     Ok(text.and_then(|text| WebhookSecret::parse(text).ok()))
 }
 
-/// The receipt is part of it: two receipts' events may reach one webhook within a millisecond.
+/// The subject is part of it: two receipts' events may reach one webhook within a millisecond.
 fn id(at: Timestamp, webhook: &Webhook, event: &Event, number: u32) -> DeliveryId {
-    let event = format!("{} {}", event.receipt, event.name.as_str());
+    let event = format!("{} {}", event.subject, event.name.as_str());
     DeliveryId::new(at.as_millisecond(), &webhook.id, &event, number)
 }
 
@@ -213,7 +212,7 @@ async fn record(app: &App, scope: &Scope, webhook: &Webhook, mut delivery: Deliv
         }
         // Our own record, whose answer was lost, is not in the way.
         let there = app.table.delivery(scope, &webhook.id, delivery.id).await?;
-        if there.is_some_and(|there| there.receipt == delivery.receipt && there.attempt == delivery.attempt) {
+        if there.is_some_and(|there| there.subject == delivery.subject && there.attempt == delivery.attempt) {
             return Ok(delivery.id);
         }
         delivery.id = delivery.id.next();

@@ -1,7 +1,7 @@
 //! A verdict's event: one attempt at every subscription, then the outbox entry goes.
 
 use ecf_runtime::Outcome;
-use ecf_store::{OutboxEntry, ReceiptId, Scope, StoreError, WebhookJob};
+use ecf_store::{AnnouncementId, OutboxEntry, ReceiptId, Scope, StoreError, Subject, WebhookJob};
 use ecf_webhooks::{event_body, matches};
 use futures::future::join_all;
 
@@ -27,17 +27,41 @@ pub(crate) async fn tell(app: &App, scope: &Scope, id: &ReceiptId) -> Result<Out
             });
         }
     };
-    let webhooks = app.table.webhooks(scope).await?;
     let event = Event {
         name,
         body,
-        receipt: *id,
+        subject: Subject::Receipt(*id),
     };
-    let attempts = webhooks
-        .iter()
-        .filter(|webhook| webhook.is_active && matches(&webhook.events, name))
-        .map(|webhook| first_attempt(app, scope, webhook, &event));
-    join_all(attempts).await.into_iter().collect::<Result<(), _>>()?;
+    tell_everybody(app, scope, &event).await?;
     app.table.outbox_done(scope, id, OutboxEntry::Webhook).await?;
     Ok(Outcome::Done)
+}
+
+/// The same for an event of our own.
+pub(crate) async fn announce(app: &App, scope: &Scope, id: &AnnouncementId) -> Result<Outcome<WebhookJob>, StoreError> {
+    let Some(announcement) = app.table.untold_announcement(scope, id).await? else {
+        return Ok(Outcome::Done);
+    };
+    let Ok(name) = announcement.event.parse() else {
+        return Ok(Outcome::GiveUp {
+            reason: format!("announcement {id} is no event: {}", announcement.event),
+        });
+    };
+    let event = Event {
+        name,
+        body: announcement.body,
+        subject: Subject::Announcement(*id),
+    };
+    tell_everybody(app, scope, &event).await?;
+    app.table.announcement_told(scope, id).await?;
+    Ok(Outcome::Done)
+}
+
+async fn tell_everybody(app: &App, scope: &Scope, event: &Event) -> Result<(), StoreError> {
+    let webhooks = app.table.webhooks(scope).await?;
+    let attempts = webhooks
+        .iter()
+        .filter(|webhook| webhook.is_active && matches(&webhook.events, event.name))
+        .map(|webhook| first_attempt(app, scope, webhook, event));
+    join_all(attempts).await.into_iter().collect()
 }

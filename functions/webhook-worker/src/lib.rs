@@ -1,4 +1,4 @@
-//! Tells companies of their receipts' verdicts, and the operator's portal of new companies.
+//! Tells companies of their receipts' verdicts and of what else they subscribed to, and the operator's portal of new companies.
 //!
 //! An event's job delivers to every subscription once; a subscription that does not answer with 2xx gets jobs of its own
 //! until 24 hours have passed. Each event reaches each subscriber at least once, with the same bytes at every attempt; the
@@ -85,6 +85,18 @@ pub async fn handle(app: &App, job: WebhookJob, _message: Message) -> Outcome<We
             };
             event::tell(app, &scope, receipt).await
         }
+        WebhookJob::Announce {
+            company,
+            environment,
+            announcement,
+            ..
+        } => {
+            let scope = Scope {
+                company: *company,
+                environment: *environment,
+            };
+            event::announce(app, &scope, announcement).await
+        }
         WebhookJob::Deliver { .. } => deliver::again(app, &job).await,
         WebhookJob::Portal { company, attempt } => portal::tell(app, company, *attempt).await,
     };
@@ -96,7 +108,7 @@ fn after_failure(app: &App, mut job: WebhookJob, error: &StoreError) -> Outcome<
     let chain = ecf_runtime::telemetry::chain(error);
     tracing::warn!(error = %chain, "the store failed; trying again");
     match &mut job {
-        WebhookJob::Event { attempt, .. } => {
+        WebhookJob::Event { attempt, .. } | WebhookJob::Announce { attempt, .. } => {
             let wait = usize::try_from(*attempt)
                 .ok()
                 .and_then(|attempt| EVENT_WAITS.get(attempt));

@@ -65,7 +65,7 @@ pub(crate) async fn test(
         response_excerpt: attempt.excerpt.clone(),
         succeeded: attempt.succeeded,
         sent_at: now,
-        receipt: None,
+        subject: None,
         body: None,
     };
     app.table.record_delivery(&caller.scope, &id, &delivery).await?;

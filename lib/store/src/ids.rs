@@ -22,6 +22,8 @@ pub enum IdError {
     Character(char),
     #[error("a delivery id is a whole number below 2^53, not {0:?}")]
     Delivery(String),
+    #[error("{0:?} names neither a receipt nor an announcement")]
+    Subject(String),
 }
 
 macro_rules! id {
@@ -64,6 +66,17 @@ macro_rules! id {
     };
 }
 
+macro_rules! sharded_id {
+    ($name:ident) => {
+        impl $name {
+            /// A number spread evenly over the ids, for sharding.
+            pub(crate) fn spread(&self) -> u8 {
+                self.0[ID_BYTES - 1]
+            }
+        }
+    };
+}
+
 macro_rules! random_id {
     ($name:ident) => {
         impl $name {
@@ -91,9 +104,15 @@ id! {
     /// An API key's record, not the key.
     ApiKeyId
 }
+id! {
+    /// An event of our own that is about no receipt's verdict: the `public_id` of its payload.
+    AnnouncementId
+}
 random_id!(CompanyId);
 random_id!(WebhookId);
 random_id!(ApiKeyId);
+sharded_id!(ReceiptId);
+sharded_id!(AnnouncementId);
 
 impl ReceiptId {
     /// The record kind of an issued receipt in [`ReceiptId::of`].
@@ -105,29 +124,70 @@ impl ReceiptId {
     }
 
     /// The id that belongs to an idempotency key: the same key always names the same record.
-    ///
-    /// Each part goes into the hash with its length before it, so no two different lists of parts hash alike.
     pub fn of(kind: &str, company: &CompanyId, environment: Environment, idempotency_key: &str) -> Self {
-        let mut hash = Sha256::new();
-        for part in [
+        Self(hashed(&[
             "ecf/v1",
             kind,
             &company.to_string(),
             environment.as_str(),
             idempotency_key,
-        ] {
-            hash.update((part.len() as u64).to_be_bytes());
-            hash.update(part.as_bytes());
-        }
-        let digest: [u8; 32] = hash.finalize().into();
-        let mut id = [0; ID_BYTES];
-        id.copy_from_slice(&digest[..ID_BYTES]);
-        Self(id)
+        ]))
     }
+}
 
-    /// A number spread evenly over the receipts, for sharding.
-    pub(crate) fn spread(&self) -> u8 {
-        self.0[ID_BYTES - 1]
+impl AnnouncementId {
+    /// The id of what happened once to one thing: announced again, it is the same announcement.
+    pub fn of(scope: &Scope, event: &str, about: &str) -> Self {
+        Self(hashed(&[
+            "announcement/v1",
+            &scope.company.to_string(),
+            scope.environment.as_str(),
+            event,
+            about,
+        ]))
+    }
+}
+
+/// Each part goes into the hash with its length before it, so no two different lists of parts hash alike.
+fn hashed(parts: &[&str]) -> [u8; ID_BYTES] {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_be_bytes());
+        hash.update(part.as_bytes());
+    }
+    let digest: [u8; 32] = hash.finalize().into();
+    let mut id = [0; ID_BYTES];
+    id.copy_from_slice(&digest[..ID_BYTES]);
+    id
+}
+
+/// What an event is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Subject {
+    /// A receipt's verdict.
+    Receipt(ReceiptId),
+    /// An announcement of our own.
+    Announcement(AnnouncementId),
+}
+
+impl fmt::Display for Subject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Receipt(id) => write!(f, "receipt#{id}"),
+            Self::Announcement(id) => write!(f, "announcement#{id}"),
+        }
+    }
+}
+
+impl FromStr for Subject {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        match text.split_once('#') {
+            Some(("receipt", id)) => id.parse().map(Self::Receipt),
+            Some(("announcement", id)) => id.parse().map(Self::Announcement),
+            _ => Err(IdError::Subject(text.to_owned())),
+        }
     }
 }
 
@@ -279,6 +339,23 @@ mod tests {
             ReceiptId::of(ReceiptId::RECEIPT, &company(), Environment::TesteCF, "order-2"),
         ];
         assert!(others.iter().all(|other| *other != id));
+    }
+
+    #[test]
+    fn what_an_event_is_about_reads_back() {
+        let scope = Scope {
+            company: company(),
+            environment: Environment::TesteCF,
+        };
+        let announcement = AnnouncementId::of(&scope, "sequence.low", "31/1/100");
+        assert_ne!(announcement, AnnouncementId::of(&scope, "sequence.low", "31/1/50"));
+        for subject in [
+            Subject::Receipt(ReceiptId::of_receipt(&scope, "order-1")),
+            Subject::Announcement(announcement),
+        ] {
+            assert_eq!(subject.to_string().parse(), Ok(subject));
+        }
+        assert!("webhook#1".parse::<Subject>().is_err());
     }
 
     #[test]

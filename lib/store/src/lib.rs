@@ -21,6 +21,7 @@
 //! | what is overdue | [`Table::due_now`] | `due#{shard}` / time | by page |
 //! | subscriptions of a company | [`Table::webhooks`] | `wh#{company}#{env}` | by page |
 //! | attempts of a webhook | [`Table::deliveries`] | `wd#{company}#{env}#{webhook}` / id | by page |
+//! | an event of our own | [`Table::create_announcement`], [`Table::untold_announcement`] | `an#{company}#{env}#{id}` | 1 write + 1 index, 1 read |
 //! | the authority's token | [`Table::token`] | `tok#{certificate}#{env}` | 1 read |
 //! | company, owner of an RNC | [`Table::company`], [`Table::company_by_rnc`] | `co#{company}`, `rnc#{rnc}` | ½ read |
 //! | a repeated sign-up | [`Table::signup`] | `su#{sha256}` | 1 read |
@@ -41,13 +42,13 @@ pub use artifacts::{ArtifactKind, Artifacts, ContentHash};
 pub use clients::{Clients, local_config};
 pub use error::StoreError;
 pub use identities::{Identities, certificate_summary};
-pub use ids::{ApiKeyId, CompanyId, DeliveryId, IdError, ReceiptId, Scope, WebhookId};
+pub use ids::{AnnouncementId, ApiKeyId, CompanyId, DeliveryId, IdError, ReceiptId, Scope, Subject, WebhookId};
 pub use queues::{LONGEST_DELAY, QueueUrls, Queues, SubmissionJob, SubmissionUrls, WebhookJob};
 pub use table::{
-    ApiKey, CallerTake, CertificateSummary, Claim, Company, CompanyCreated, Created, DayCounts, Delivery, DueEntry,
-    Failure, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, Mode, NewApiKey, NewCompany, NewRange,
-    NewReceipt, NewSignup, NewWebhook, Numbering, Opened, OutboxEntry, Range, Receipt, Recorded, SHARDS, Signed,
-    SignedLater, SignupRecord, StoredToken, Table, Take, Verdict, WEBHOOK_LIMIT, Webhook, WebhookChanges,
-    WebhookCreated, fiscal_day, webhook_context,
+    Announcement, ApiKey, CallerTake, CertificateSummary, Claim, Company, CompanyCreated, Created, DayCounts, Delivery,
+    DueEntry, DueRecord, Failure, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, Mode, NewApiKey,
+    NewCompany, NewRange, NewReceipt, NewSignup, NewWebhook, Numbering, Opened, OutboxEntry, Range, Receipt, Recorded,
+    SHARDS, Signed, SignedLater, SignupRecord, StoredToken, Table, Take, Verdict, WEBHOOK_LIMIT, Webhook,
+    WebhookChanges, WebhookCreated, fiscal_day, webhook_context,
 };
 pub use vault::{StoredCertificate, Vault};

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     StoreError,
-    ids::{CompanyId, DeliveryId, ReceiptId, Scope, WebhookId},
+    ids::{AnnouncementId, CompanyId, DeliveryId, ReceiptId, Scope, WebhookId},
 };
 
 /// The longest delay of a message; longer waits go to the due index.
@@ -51,6 +51,15 @@ pub enum WebhookJob {
         #[serde(default)]
         attempt: u32,
     },
+    /// Something happened that is no receipt's verdict: tell every subscription that names it.
+    Announce {
+        company: CompanyId,
+        environment: Environment,
+        announcement: AnnouncementId,
+        /// How often the store failed before it was told to everybody.
+        #[serde(default)]
+        attempt: u32,
+    },
     /// Deliver once more what an earlier attempt could not.
     Deliver {
         company: CompanyId,
@@ -58,8 +67,6 @@ pub enum WebhookJob {
         webhook: WebhookId,
         /// The earlier attempt, which keeps the bytes.
         delivery: DeliveryId,
-        #[serde(default)]
-        receipt: Option<ReceiptId>,
         attempt: u32,
         /// A queue delays by a quarter of an hour at most: a longer wait comes in hops.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -204,10 +211,7 @@ mod tests {
         );
         let job: WebhookJob = serde_json::from_str(&text).unwrap();
         let WebhookJob::Deliver {
-            receipt: None,
-            attempt: 3,
-            delivery,
-            ..
+            attempt: 3, delivery, ..
         } = job
         else {
             panic!("{job:?}")

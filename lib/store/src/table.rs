@@ -3,6 +3,7 @@
 //! Read [`keys`] first: every key is built there. Every write of a known record is conditional; what must hold
 //! together is one transaction (`write`).
 
+mod announcements;
 mod api_keys;
 mod change;
 mod companies;
@@ -23,11 +24,12 @@ use aws_sdk_dynamodb::{
     types::{AttributeValue, Select},
 };
 
+pub use announcements::Announcement;
 pub use api_keys::{ApiKey, ListedApiKey, NewApiKey};
 pub use companies::{CertificateSummary, Company, CompanyCreated, NewCompany, NewSignup, SignupRecord};
 pub use counters::DayCounts;
 pub use deliveries::Delivery;
-pub use due::{DueEntry, SHARDS};
+pub use due::{DueEntry, DueRecord, SHARDS};
 pub use keys::fiscal_day;
 pub use receipts::{
     Claim, Created, Failure, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedReceipt, Mode, NewReceipt, OutboxEntry,

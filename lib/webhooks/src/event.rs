@@ -16,6 +16,12 @@ pub enum EventName {
     Rejected,
     /// The dry run that a subscriber asks for; it goes to the webhook asked about, whatever that one subscribed to.
     Test,
+    /// A range of numbers has few left.
+    SequenceLow,
+    /// A range of numbers is about to expire.
+    SequenceExpiring,
+    /// Another webhook of the company was switched off, because it did not answer for days.
+    WebhookPaused,
 }
 
 /// Names of steps that are no fiscal states: a subscriber may name them, and never hears of them.
@@ -29,7 +35,15 @@ const NOTICE_WILDCARDS: [&str; 2] = ["taxauth.*", "dgii.*"];
 
 impl EventName {
     /// Every event.
-    pub const ALL: [Self; 4] = [Self::Accepted, Self::ConditionallyAccepted, Self::Rejected, Self::Test];
+    pub const ALL: [Self; 7] = [
+        Self::Accepted,
+        Self::ConditionallyAccepted,
+        Self::Rejected,
+        Self::Test,
+        Self::SequenceLow,
+        Self::SequenceExpiring,
+        Self::WebhookPaused,
+    ];
 
     /// Its name in subscriptions, payloads and the `X-ECF-Event` header.
     #[must_use]
@@ -39,6 +53,9 @@ impl EventName {
             Self::ConditionallyAccepted => "conditionally_accepted",
             Self::Rejected => "rejected",
             Self::Test => "webhook.test",
+            Self::SequenceLow => "sequence.low",
+            Self::SequenceExpiring => "sequence.expiring",
+            Self::WebhookPaused => "webhook.paused",
         }
     }
 
@@ -54,7 +71,7 @@ impl EventName {
     }
 
     fn is_fiscal(self) -> bool {
-        self != Self::Test
+        matches!(self, Self::Accepted | Self::ConditionallyAccepted | Self::Rejected)
     }
 }
 
@@ -171,7 +188,9 @@ mod tests {
 
     #[test]
     fn wildcards_mean_the_fiscal_states_and_nothing_else() {
-        use EventName::{Accepted, ConditionallyAccepted, Rejected, Test};
+        use EventName::{
+            Accepted, ConditionallyAccepted, Rejected, SequenceExpiring, SequenceLow, Test, WebhookPaused,
+        };
         let fiscal: &[EventName] = &[Accepted, ConditionallyAccepted, Rejected];
         let cases: &[(&[&str], &[EventName])] = &[
             (&["*"], fiscal),
@@ -186,7 +205,15 @@ mod tests {
                 &[Accepted, ConditionallyAccepted],
             ),
             (&["webhook.test"], &[Test]),
-            (&["*", "webhook.test"], &EventName::ALL),
+            (
+                &["*", "webhook.test"],
+                &[Accepted, ConditionallyAccepted, Rejected, Test],
+            ),
+            (
+                &["sequence.low", "sequence.expiring", "webhook.paused"],
+                &[SequenceLow, SequenceExpiring, WebhookPaused],
+            ),
+            (&["sequence.low"], &[SequenceLow]),
             (&[], &[]),
             (&["Accepted", "ecf.accepted", "accept*"], &[]),
         ];
@@ -209,6 +236,9 @@ mod tests {
                 "conditionally_accepted",
                 "rejected",
                 "webhook.test",
+                "sequence.low",
+                "sequence.expiring",
+                "webhook.paused",
                 "signed",
                 "submitted",
                 "failed",

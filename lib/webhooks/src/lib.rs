@@ -1,6 +1,7 @@
 //! Webhooks: who wants which event, what it says, how it is signed, when it is tried again, and how it travels safely.
 //!
 //! - [`EventName`] and [`Subscription`]: the events and the names that a subscriber may give;
+//! - [`News`] and [`announce`]: events of our own, for those who name them;
 //! - [`event_body`]: the bytes of an event, the same at every attempt;
 //! - [`sign`] and [`verify`]: the signature over those bytes;
 //! - [`WebhookSecret`]: what the signature is keyed with;
@@ -9,6 +10,7 @@
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
+mod announcement;
 mod backoff;
 mod deliver;
 mod event;
@@ -17,6 +19,7 @@ mod payload;
 mod secret;
 mod signature;
 
+pub use announcement::{News, announce};
 pub use backoff::{WINDOW, backoff};
 pub use deliver::{Attempt, DeliveryError, GuardedClient, TimeOuts, deliver};
 pub use event::{EventName, NotAnEvent, Subscription, SubscriptionError, matches};

@@ -123,7 +123,7 @@ fn object(json: &str) -> Option<&RawValue> {
 }
 
 /// UTC to the second, without an offset because the contract says so.
-fn without_offset(instant: Timestamp) -> String {
+pub(crate) fn without_offset(instant: Timestamp) -> String {
     Offset::UTC
         .to_datetime(instant)
         .strftime("%Y-%m-%dT%H:%M:%S")

@@ -1,6 +1,6 @@
 //! What is due, and what is not.
 
-use ecf_store::{SubmissionJob, WebhookJob};
+use ecf_store::{Announcement, AnnouncementId, SubmissionJob, WebhookJob};
 use ecf_testkit::send_job;
 use housekeeping::run;
 use jiff::SignedDuration;
@@ -112,4 +112,35 @@ async fn each_environment_has_its_queue() {
         assert_eq!(jobs, [send_job(&signed)]);
         assert_eq!(world.submissions().await, []);
     }
+}
+
+#[tokio::test]
+async fn an_announcement_whose_message_was_lost_is_queued_again_until_it_was_told() {
+    let world = World::start().await;
+    let (table, scope) = (world.stack.table(), world.company.scope);
+    let new = Announcement {
+        id: AnnouncementId::of(&scope, "sequence.low", "31/1/100"),
+        event: "sequence.low".to_owned(),
+        body: b"{}".to_vec(),
+        at: world.now(),
+    };
+    assert!(table.create_announcement(&scope, &new).await.unwrap());
+    let job = WebhookJob::Announce {
+        company: scope.company,
+        environment: scope.environment,
+        announcement: new.id,
+        attempt: 0,
+    };
+    for _ in 0..2 {
+        run(&world.app).await.unwrap();
+        assert_eq!(world.events().await, []);
+        world.advance(TEN_MINUTES);
+        run(&world.app).await.unwrap();
+        assert_eq!(world.events().await, [job.clone()]);
+    }
+    assert!(table.announcement_told(&scope, &new.id).await.unwrap());
+    assert!(!table.announcement_told(&scope, &new.id).await.unwrap());
+    world.advance(TEN_MINUTES);
+    run(&world.app).await.unwrap();
+    assert_eq!(world.events().await, []);
 }

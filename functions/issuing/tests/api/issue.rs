@@ -377,7 +377,10 @@ pub(crate) async fn due(api: &Api) -> Vec<ecf_store::ReceiptId> {
     for shard in 0..ecf_store::SHARDS {
         let now = api.stack.clock().now();
         let entries = api.stack.table().due_now(shard, now, 100).await.unwrap();
-        found.extend(entries.into_iter().map(|entry| entry.receipt));
+        found.extend(entries.into_iter().map(|entry| match entry.record {
+            ecf_store::DueRecord::Receipt(id) => id,
+            other => panic!("{other:?}"),
+        }));
     }
     found
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ecf::{Environment, ReceiptState};
 use ecf_runtime::process_batch;
-use ecf_store::{Clients, OutboxEntry, Receipt, SHARDS, SubmissionJob, Table, WebhookJob};
+use ecf_store::{Clients, DueRecord, OutboxEntry, Receipt, SHARDS, SubmissionJob, Table, WebhookJob};
 use ecf_testkit::{Queue, TestCompany, TestStack, Timeline, send_job};
 use jiff::{SignedDuration, Timestamp};
 use submission_worker::App;
@@ -156,8 +156,11 @@ impl World {
             for entry in self.table.due_now(shard, now, 100).await.unwrap() {
                 let next = now + SignedDuration::from_mins(10);
                 assert!(self.table.claim_due(&entry, next).await.unwrap());
-                let receipt = self.table.receipt(&entry.scope, &entry.receipt).await.unwrap().unwrap();
-                let (company, environment, id) = (entry.scope.company, entry.scope.environment, entry.receipt);
+                let DueRecord::Receipt(id) = entry.record else {
+                    panic!("{entry:?}")
+                };
+                let receipt = self.table.receipt(&entry.scope, &id).await.unwrap().unwrap();
+                let (company, environment) = (entry.scope.company, entry.scope.environment);
                 match receipt.state {
                     _ if !receipt.outbox.is_empty() => self.events.push(WebhookJob::Event {
                         company,

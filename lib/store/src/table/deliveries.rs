@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     StoreError,
-    ids::{DeliveryId, ReceiptId, Scope, WebhookId},
+    ids::{DeliveryId, Scope, Subject, WebhookId},
 };
 
 const KEPT: SignedDuration = SignedDuration::from_hours(90 * 24);
@@ -20,7 +20,7 @@ const STATUS_CODE: &str = "status_code";
 const EXCERPT: &str = "excerpt";
 const SUCCEEDED: &str = "succeeded";
 const SENT_AT: &str = "sent_at";
-const RECEIPT: &str = "receipt";
+const SUBJECT: &str = "subject";
 const BODY: &str = "body";
 
 /// One attempt.
@@ -34,8 +34,8 @@ pub struct Delivery {
     pub response_excerpt: Option<String>,
     pub succeeded: bool,
     pub sent_at: Timestamp,
-    /// The receipt of the event; absent for tests.
-    pub receipt: Option<ReceiptId>,
+    /// What the event is about; absent for tests.
+    pub subject: Option<Subject>,
     /// The bytes that were sent, kept when a retry must send the same.
     pub body: Option<Vec<u8>>,
 }
@@ -55,7 +55,7 @@ impl Table {
             .with_some(EXCERPT, delivery.response_excerpt.as_ref().map(text))
             .with(SUCCEEDED, flag(delivery.succeeded))
             .with(SENT_AT, instant(delivery.sent_at))
-            .with_some(RECEIPT, delivery.receipt.map(text))
+            .with_some(SUBJECT, delivery.subject.map(text))
             .with_some(BODY, delivery.body.as_ref().map(bytes))
             .with(TTL, expiry(delivery.sent_at + KEPT))
             .build();
@@ -118,7 +118,7 @@ fn read_delivery(stored: &Stored) -> Result<Delivery, StoreError> {
         response_excerpt: stored.opt_str(EXCERPT)?.map(str::to_owned),
         succeeded: stored.flag(SUCCEEDED)?,
         sent_at: stored.instant(SENT_AT)?,
-        receipt: stored.opt_parse(RECEIPT)?,
+        subject: stored.opt_parse(SUBJECT)?,
         body: stored.opt_bytes(BODY)?.map(<[u8]>::to_vec),
     })
 }

@@ -9,27 +9,44 @@ use super::{
     Query, Sort, Table,
     change::Change,
     item::text,
-    keys::{self, DUE},
+    keys::{self, DUE, Key},
     write::Applied,
 };
 use crate::{
     StoreError,
-    ids::{ReceiptId, Scope},
+    ids::{AnnouncementId, ReceiptId, Scope},
 };
 
 /// How many shards the index has.
 pub const SHARDS: u8 = 8;
 
-/// A receipt whose next step was due at `at`.
+/// A record whose next step was due at `at`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DueEntry {
     pub scope: Scope,
-    pub receipt: ReceiptId,
+    pub record: DueRecord,
     pub at: Timestamp,
+}
+
+/// What has a next step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DueRecord {
+    Receipt(ReceiptId),
+    /// An announcement that not everybody was told yet.
+    Announcement(AnnouncementId),
 }
 
 pub(super) fn shard_of(receipt: &ReceiptId) -> u8 {
     receipt.spread() % SHARDS
+}
+
+impl DueEntry {
+    fn key(&self) -> Key {
+        match &self.record {
+            DueRecord::Receipt(id) => keys::receipt(&self.scope, id),
+            DueRecord::Announcement(id) => keys::announcement(&self.scope, id),
+        }
+    }
 }
 
 impl Table {
@@ -44,10 +61,20 @@ impl Table {
         entries
             .iter()
             .map(|entry| {
-                let (scope, receipt) = keys::receipt_parts(entry.pk()?)?;
+                let pk = entry.pk()?;
+                let (scope, record) = match pk.split_once('#') {
+                    Some((keys::ANNOUNCEMENT, _)) => {
+                        let (scope, id) = keys::parts(keys::ANNOUNCEMENT, pk)?;
+                        (scope, DueRecord::Announcement(id))
+                    }
+                    _ => {
+                        let (scope, id) = keys::parts(keys::RECEIPT, pk)?;
+                        (scope, DueRecord::Receipt(id))
+                    }
+                };
                 Ok(DueEntry {
                     scope,
-                    receipt,
+                    record,
                     at: entry.parse(DUE.sk)?,
                 })
             })
@@ -56,7 +83,7 @@ impl Table {
 
     /// Moves an entry to its next time. `false`: somebody else did, or nothing is due any more.
     pub async fn claim_due(&self, entry: &DueEntry, next: Timestamp) -> Result<bool, StoreError> {
-        let change = Change::of(keys::receipt(&entry.scope, &entry.receipt))
+        let change = Change::of(entry.key())
             .set(DUE.sk, text(keys::due_sort(next)))
             .when("#ds = :seen")
             .bind(":seen", text(keys::due_sort(entry.at)));

@@ -3,7 +3,7 @@
 //! The company comes first in every tenant's partition key, so that a foreign id finds nothing. No partition key is
 //! a state, a date or a constant alone. The test at the end prints the whole design on one page.
 
-use std::{collections::HashMap, fmt};
+use std::{collections::HashMap, fmt, str::FromStr};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::{Encf, Environment, ReceiptType};
@@ -11,7 +11,7 @@ use jiff::{Timestamp, civil::Date, tz::Offset};
 
 use crate::{
     StoreError,
-    ids::{ApiKeyId, CompanyId, DeliveryId, ReceiptId, Scope, WebhookId},
+    ids::{AnnouncementId, ApiKeyId, CompanyId, DeliveryId, ReceiptId, Scope, WebhookId},
 };
 
 pub(crate) const PK: &str = "pk";
@@ -135,26 +135,35 @@ pub(crate) fn range(owner: &Scope, ecf_type: ReceiptType, start: u64) -> Key {
     Key::new(ranges_partition(owner), format!("{}#{start:010}", ecf_type.as_str()))
 }
 
+pub(crate) const RECEIPT: &str = "r";
+
 pub(crate) fn receipt(owner: &Scope, id: &ReceiptId) -> Key {
-    Key::new(format!("r#{}#{id}", scope(owner)), "r")
+    Key::new(format!("{RECEIPT}#{}#{id}", scope(owner)), "r")
 }
 
-/// Reads scope and id back from a receipt's partition key.
-pub(crate) fn receipt_parts(pk: &str) -> Result<(Scope, ReceiptId), StoreError> {
+/// Reads scope and id back from a partition key of that kind, which ends with the record's id.
+pub(crate) fn parts<Id>(kind: &str, pk: &str) -> Result<(Scope, Id), StoreError>
+where
+    Id: FromStr,
+    Id::Err: fmt::Display,
+{
     let corrupt = |why: String| StoreError::corrupt(pk, PK, why);
     let mut parts = pk.split('#');
-    let (Some("r"), Some(company), Some(environment), Some(id), None) =
+    let (Some(found), Some(company), Some(environment), Some(id), None) =
         (parts.next(), parts.next(), parts.next(), parts.next(), parts.next())
     else {
-        return Err(corrupt("is not a receipt's".to_owned()));
+        return Err(corrupt(format!("is not `{kind}#{{company}}#{{environment}}#{{id}}`")));
     };
+    if found != kind {
+        return Err(corrupt(format!("is not of kind `{kind}`")));
+    }
     let company = company
         .parse()
         .map_err(|error| corrupt(format!("names no company: {error}")))?;
     let environment = environment_of(environment).ok_or_else(|| corrupt("names no environment".to_owned()))?;
     let id = id
         .parse()
-        .map_err(|error| corrupt(format!("names no receipt: {error}")))?;
+        .map_err(|error| corrupt(format!("names no record: {error}")))?;
     Ok((Scope { company, environment }, id))
 }
 
@@ -245,6 +254,12 @@ pub(crate) fn delivery_sort(id: DeliveryId) -> String {
     format!("{:016}", id.as_u64())
 }
 
+pub(crate) const ANNOUNCEMENT: &str = "an";
+
+pub(crate) fn announcement(owner: &Scope, id: &AnnouncementId) -> Key {
+    Key::new(format!("{ANNOUNCEMENT}#{}#{id}", scope(owner)), "an")
+}
+
 pub(crate) fn token(certificate: &[u8; 32], environment: Environment) -> Key {
     Key::new(
         format!("tok#{}#{}", hex::encode(certificate), environment.path_segment()),
@@ -274,6 +289,7 @@ counter         cnt#040g2081040g2081040g2081040g2081#testecf / 20261127
 webhook         wh#040g2081040g2081040g2081040g2081#testecf / hook#081040g2081040g2081040g2081040g2
 webhook count   wh#040g2081040g2081040g2081040g2081#testecf / count
 delivery        wd#040g2081040g2081040g2081040g2081#testecf#081040g2081040g2081040g2081040g2 / 7355731970052063
+announcement    an#040g2081040g2081040g2081040g2081#testecf#n6z2zw9bx3k19tbk5hpwyr3gvjwt2abc / an
 token           tok#0606060606060606060606060606060606060606060606060606060606060606#ecf / token
 ";
 
@@ -329,6 +345,10 @@ token           tok#060606060606060606060606060606060606060606060606060606060606
                 )
                 .to_string(),
             ),
+            (
+                "announcement",
+                announcement(&owner, &AnnouncementId::of(&owner, "sequence.low", "31/1/100")).to_string(),
+            ),
             ("token", token(&[6; 32], Environment::Ecf).to_string()),
         ]
         .map(|(what, key)| format!("{what:<15} {key}"))
@@ -343,8 +363,11 @@ token           tok#060606060606060606060606060606060606060606060606060606060606
             environment: Environment::Ecf,
         };
         let id = ReceiptId::of(ReceiptId::RECEIPT, &owner.company, owner.environment, "order-1");
-        assert_eq!(receipt_parts(&receipt(&owner, &id).pk).unwrap(), (owner, id));
-        assert!(receipt_parts("co#1").is_err());
+        let read = |pk: &str| parts::<ReceiptId>(RECEIPT, pk);
+        assert_eq!(read(&receipt(&owner, &id).pk).unwrap(), (owner, id));
+        assert!(read("co#1").is_err());
+        let other = announcement(&owner, &AnnouncementId::of(&owner, "sequence.low", "31"));
+        assert!(read(&other.pk).is_err());
     }
 
     #[test]

@@ -275,7 +275,7 @@ async fn what_is_due_is_claimed_by_one() {
     let entries = app.due(now).await;
     let entry = DueEntry {
         scope: app.scope,
-        receipt: receipt.public_id,
+        record: ecf_store::DueRecord::Receipt(receipt.public_id),
         at: now,
     };
     assert_eq!(entries, [entry]);

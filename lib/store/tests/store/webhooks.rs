@@ -108,7 +108,7 @@ async fn deliveries_come_newest_first_with_paging_and_total_and_end_after_ninety
         response_excerpt: Some("oops".to_owned()),
         succeeded: false,
         sent_at,
-        receipt: None,
+        subject: None,
         body: Some(br#"{"event":"accepted"}"#.to_vec()),
     };
     let all: Vec<_> = (1..=5)

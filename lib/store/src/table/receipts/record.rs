@@ -119,7 +119,7 @@ pub(super) fn sign_change(scope: &Scope, id: &ReceiptId, signed: &Signed, now: T
 }
 
 pub(super) fn read(stored: &Stored) -> Result<Receipt, StoreError> {
-    let (scope, public_id) = keys::receipt_parts(stored.pk()?)?;
+    let (scope, public_id) = keys::parts(keys::RECEIPT, stored.pk()?)?;
     let owned = |name| stored.opt_str(name).map(|text| text.map(str::to_owned));
     let in_scope = |name| match stored.opt_str(name)? {
         None => Ok(None),
@@ -195,5 +195,5 @@ fn read_outbox(stored: &Stored) -> Result<Vec<OutboxEntry>, StoreError> {
 
 /// The receipt that an index entry leads to.
 pub(super) fn read_key(stored: &Stored) -> Result<(Scope, ReceiptId), StoreError> {
-    keys::receipt_parts(stored.str(PK)?)
+    keys::parts(keys::RECEIPT, stored.str(PK)?)
 }

@@ -1,0 +1,89 @@
+//! Events of our own that are about no receipt's verdict, with their bytes, until everybody who wants to was told.
+//!
+//! Written once, before the message that starts the telling: while it is not told the record stays on the due index, so a
+//! lost message is found. It is kept for 90 days, so that the same announcement is not made twice.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    Table,
+    change::Change,
+    due,
+    item::{NewItem, Stored, bytes, expiry, instant, text},
+    keys::{self, DUE, TTL},
+    write::Applied,
+};
+use crate::{
+    StoreError,
+    ids::{AnnouncementId, Scope},
+};
+
+const KEPT: SignedDuration = SignedDuration::from_hours(90 * 24);
+/// When housekeeping looks after an announcement that was not told.
+const FIRST_LOOK: SignedDuration = SignedDuration::from_mins(10);
+
+const EVENT: &str = "event";
+const BODY: &str = "body";
+const AT: &str = "at";
+
+/// An event and its bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Announcement {
+    pub id: AnnouncementId,
+    pub event: String,
+    /// What every subscriber gets at every attempt.
+    pub body: Vec<u8>,
+    pub at: Timestamp,
+}
+
+impl Table {
+    /// Keeps an announcement to be told. `false`: it was made before.
+    pub async fn create_announcement(&self, scope: &Scope, new: &Announcement) -> Result<bool, StoreError> {
+        let shard = new.id.spread() % due::SHARDS;
+        let item = NewItem::new(&keys::announcement(scope, &new.id))
+            .with(EVENT, text(&new.event))
+            .with(BODY, bytes(&new.body))
+            .with(AT, instant(new.at))
+            .with(DUE.pk, text(keys::due_partition(shard)))
+            .with(DUE.sk, text(keys::due_sort(new.at + FIRST_LOOK)))
+            .with(TTL, expiry(new.at + KEPT))
+            .build();
+        self.put_new("create announcement", item).await
+    }
+
+    pub async fn announcement(&self, scope: &Scope, id: &AnnouncementId) -> Result<Option<Announcement>, StoreError> {
+        let stored = self.read("read announcement", &keys::announcement(scope, id)).await?;
+        stored.as_ref().map(|stored| read_announcement(*id, stored)).transpose()
+    }
+
+    /// Whether it is still to be told, and what it is.
+    pub async fn untold_announcement(
+        &self,
+        scope: &Scope,
+        id: &AnnouncementId,
+    ) -> Result<Option<Announcement>, StoreError> {
+        let stored = self.read("read announcement", &keys::announcement(scope, id)).await?;
+        let untold = stored.filter(|stored| stored.has(DUE.sk));
+        untold.as_ref().map(|stored| read_announcement(*id, stored)).transpose()
+    }
+
+    /// Takes an announcement off the due index. `false`: somebody did.
+    pub async fn announcement_told(&self, scope: &Scope, id: &AnnouncementId) -> Result<bool, StoreError> {
+        let change = Change::of(keys::announcement(scope, id))
+            .remove(&[DUE.pk, DUE.sk])
+            .when("attribute_exists(#ds)");
+        Ok(matches!(
+            self.apply("announcement told", change).await?,
+            Applied::Done(_)
+        ))
+    }
+}
+
+fn read_announcement(id: AnnouncementId, stored: &Stored) -> Result<Announcement, StoreError> {
+    Ok(Announcement {
+        id,
+        event: stored.str(EVENT)?.to_owned(),
+        body: stored.bytes(BODY)?.to_vec(),
+        at: stored.instant(AT)?,
+    })
+}
