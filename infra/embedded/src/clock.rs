@@ -1,6 +1,7 @@
 //! The time of the embedded services.
 //!
-//! They play AWS, whose clock the rest of the system cannot turn either; so this module asks the system directly.
+//! They play AWS, whose clock the rest of the system cannot turn either; so this module asks the system directly. Only the
+//! waits of the queues can be told to pass faster ([`Pace`]), for a local system that lives in a time lapse as a whole.
 //! Everything below the request handlers takes the time as an argument.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -35,5 +36,63 @@ impl Millis {
 
     pub(crate) fn as_system_time(self) -> SystemTime {
         UNIX_EPOCH + Duration::from_millis(u64::try_from(self.0).unwrap_or(0))
+    }
+}
+
+/// How fast delays and visibility time-outs pass.
+#[derive(Clone, Copy, Debug)]
+pub struct Pace {
+    since: Millis,
+    times: u32,
+}
+
+impl Default for Pace {
+    fn default() -> Pace {
+        Pace {
+            since: Millis(0),
+            times: 1,
+        }
+    }
+}
+
+impl Pace {
+    /// `times` as fast as the system's clock since that instant.
+    pub fn lapse(since_epoch: Duration, times: u32) -> Pace {
+        Pace {
+            since: Millis(i64::try_from(since_epoch.as_millis()).unwrap_or(i64::MAX)),
+            times: times.max(1),
+        }
+    }
+
+    pub(crate) fn now(self) -> Millis {
+        self.at(Millis::now())
+    }
+
+    fn at(self, real: Millis) -> Millis {
+        let passed = real.0.saturating_sub(self.since.0);
+        Millis(
+            self.since
+                .0
+                .saturating_add(passed.saturating_mul(i64::from(self.times))),
+        )
+    }
+
+    /// How long one has to sleep for so much of this time to pass.
+    pub(crate) fn sleep(self, lapsed: Duration) -> Duration {
+        lapsed / self.times
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pace_of_one_is_the_systems_time_and_a_lapse_multiplies_what_passed() {
+        assert_eq!(Pace::default().at(Millis(5_000)), Millis(5_000));
+        let lapse = Pace::lapse(Duration::from_secs(1), 60);
+        assert_eq!(lapse.at(Millis(1_000)), Millis(1_000));
+        assert_eq!(lapse.at(Millis(3_500)), Millis(151_000));
+        assert_eq!(lapse.sleep(Duration::from_secs(60)), Duration::from_secs(1));
     }
 }

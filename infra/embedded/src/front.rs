@@ -2,7 +2,6 @@
 //!
 //! The JSON services name themselves in `X-Amz-Target`; S3 is whatever comes without it.
 
-use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
 
@@ -19,8 +18,10 @@ use tokio::task::JoinSet;
 
 use crate::StartError;
 use crate::aws_json::{self, AwsError};
+use crate::clock::Pace;
 use crate::data_dir::DataDir;
 use crate::dynamodb::DynamoDb;
+use crate::faults::{Faults, Lost};
 use crate::s3::S3;
 use crate::secrets::Secrets;
 use crate::sqs::Sqs;
@@ -31,6 +32,7 @@ pub(crate) struct Services {
     s3: S3,
     secrets: Secrets,
     sqs: Sqs,
+    faults: Faults,
 }
 
 impl Services {
@@ -38,19 +40,31 @@ impl Services {
     pub(crate) fn open(
         data_dir: &DataDir,
         endpoint_url: &str,
+        pace: Pace,
+        faults: Faults,
         stopping: watch::Receiver<bool>,
     ) -> Result<Arc<Services>, StartError> {
         Ok(Arc::new(Services {
             dynamodb: DynamoDb::open(data_dir)?,
             s3: S3::open(data_dir)?,
             secrets: Secrets::open(data_dir)?,
-            sqs: Sqs::open(data_dir, endpoint_url, stopping)?,
+            sqs: Sqs::open(data_dir, endpoint_url, pace, stopping)?,
+            faults,
         }))
     }
 
     /// Shows the messages again that an earlier process had received and not deleted.
     pub(crate) fn release_in_flight(&self) -> Result<(), StartError> {
         self.sqs.release_in_flight()
+    }
+
+    /// The answer, unless a fault lets it get lost: then the connection ends without one.
+    async fn answer_or_lose(&self, request: Request<Incoming>) -> Result<Response<Body>, Lost> {
+        let fault = self.faults.next(request.headers());
+        fault.before().await?;
+        let answer = self.answer(request).await;
+        fault.after().await?;
+        Ok(answer)
     }
 
     async fn answer(&self, request: Request<Incoming>) -> Response<Body> {
@@ -141,7 +155,7 @@ async fn connection(stream: TcpStream, services: Arc<Services>, mut stopping: wa
     }
     let service = service_fn(move |request| {
         let services = Arc::clone(&services);
-        async move { Ok::<_, Infallible>(services.answer(request).await) }
+        async move { services.answer_or_lose(request).await }
     });
     let mut connection = pin!(
         http1::Builder::new()

@@ -19,6 +19,7 @@ mod aws_json;
 mod clock;
 mod data_dir;
 mod dynamodb;
+mod faults;
 mod front;
 mod s3;
 mod secrets;
@@ -33,7 +34,10 @@ use tokio::runtime::Runtime;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+pub use crate::clock::Pace;
 use crate::data_dir::DataDir;
+pub use crate::faults::FaultRate;
+use crate::faults::Faults;
 use crate::front::Services;
 
 /// The account that owns every queue, secret and bucket here.
@@ -61,6 +65,8 @@ pub struct Options {
     /// Shows messages again that were in flight when the folder was last in use, instead of waiting for their
     /// visibility time-out. For a caller whose receivers all ended with the process: nobody else can be holding them.
     pub release_in_flight: bool,
+    /// How fast the waits of the queues pass.
+    pub pace: Pace,
 }
 
 /// Why the services could not be started.
@@ -99,6 +105,7 @@ pub enum StartError {
 pub struct Embedded {
     endpoint_url: String,
     server: Option<JoinHandle<()>>,
+    faults: Faults,
     stop: watch::Sender<bool>,
     // After `stop`, so that a drop tells the services before it takes their threads away.
     threads: Threads,
@@ -128,8 +135,9 @@ impl Embedded {
 
         let threads = Threads::start()?;
         let (stop, stopping) = watch::channel(false);
+        let faults = Faults::default();
         let server = threads.run(|runtime| {
-            let services = Services::open(&data_dir, &endpoint_url, stopping.clone())?;
+            let services = Services::open(&data_dir, &endpoint_url, options.pace, faults.clone(), stopping.clone())?;
             if options.release_in_flight {
                 services.release_in_flight()?;
             }
@@ -140,6 +148,7 @@ impl Embedded {
         Ok(Embedded {
             endpoint_url,
             server: Some(server),
+            faults,
             stop,
             threads,
             _data_dir: data_dir,
@@ -149,6 +158,11 @@ impl Embedded {
     /// The address of all four services, for the SDK's `endpoint_url` or `AWS_ENDPOINT_URL`.
     pub fn endpoint_url(&self) -> &str {
         &self.endpoint_url
+    }
+
+    /// From now on lets calls fail, get lost or wait as often as this says; `None` ends it.
+    pub fn misbehave(&self, rate: Option<FaultRate>) {
+        self.faults.set(rate);
     }
 
     /// Lets the requests under way finish, for up to two seconds, and stops.

@@ -23,7 +23,7 @@ use self::arrivals::Arrivals;
 use self::messages::Received;
 use self::queues::Queue;
 use crate::aws_json::{self, AwsError};
-use crate::clock::Millis;
+use crate::clock::Pace;
 use crate::data_dir::DataDir;
 use crate::sqlite::{Db, Schema};
 use crate::{StartError, front};
@@ -73,6 +73,7 @@ pub(crate) struct Sqs {
     db: Db,
     endpoint_url: String,
     arrivals: Arrivals,
+    pace: Pace,
     stopping: watch::Receiver<bool>,
 }
 
@@ -80,12 +81,14 @@ impl Sqs {
     pub(crate) fn open(
         data_dir: &DataDir,
         endpoint_url: &str,
+        pace: Pace,
         stopping: watch::Receiver<bool>,
     ) -> Result<Sqs, StartError> {
         Ok(Sqs {
             db: Db::open(data_dir.join("sqs.sqlite").as_deref(), &SCHEMA)?,
             endpoint_url: endpoint_url.to_owned(),
             arrivals: Arrivals::default(),
+            pace,
             stopping,
         })
     }
@@ -94,7 +97,7 @@ impl Sqs {
     pub(crate) fn release_in_flight(&self) -> Result<(), StartError> {
         let released = self
             .db
-            .write_at_start(|tx| messages::release_in_flight(tx, Millis::now()));
+            .write_at_start(|tx| messages::release_in_flight(tx, self.pace.now()));
         released.map_err(|source| StartError::Database {
             service: SCHEMA.service,
             source,
@@ -102,7 +105,7 @@ impl Sqs {
     }
 
     pub(crate) async fn call(&self, operation: &str, body: &[u8]) -> Result<Value, AwsError> {
-        let now = Millis::now();
+        let now = self.pace.now();
         match operation {
             "CreateQueue" => self.plain(body, |tx, request| {
                 let name = queues::create(tx, request, now)?;
@@ -184,7 +187,7 @@ impl Sqs {
     async fn receive(&self, body: &[u8]) -> Result<Value, AwsError> {
         let target: QueueRequest = aws_json::parse(body)?;
         let request: messages::ReceiveRequest = aws_json::parse(body)?;
-        let begun = Millis::now();
+        let begun = self.pace.now();
         let mut stopping = self.stopping.clone();
         let arrivals = self.arrivals.of(target.name());
         loop {
@@ -192,7 +195,7 @@ impl Sqs {
             let mut arrival = std::pin::pin!(arrivals.notified());
             arrival.as_mut().enable();
 
-            let now = Millis::now();
+            let now = self.pace.now();
             let received = self.db.write(|tx| {
                 let queue = target.queue(tx)?;
                 let deadline = begun.plus_seconds(request.wait_seconds(&queue)?);
@@ -219,7 +222,7 @@ impl Sqs {
             let wake_at = next_visible_at.map_or(deadline, |next| next.min(deadline));
             tokio::select! {
                 () = arrival => {}
-                () = tokio::time::sleep(now.until(wake_at)) => {}
+                () = tokio::time::sleep(self.pace.sleep(now.until(wake_at))) => {}
                 () = front::stopped(&mut stopping) => return Ok(json!({})),
             }
         }

@@ -10,6 +10,7 @@ const AWS: &str = "aws";
 const SIMULATOR: &str = "simulator";
 const DEMO: &str = "demo.json";
 const ENVIRONMENT: &str = "environment.json";
+const LAPSE: &str = "time-lapse.json";
 
 /// A claimed folder; the claim ends when the value is dropped or the process dies.
 #[derive(Debug)]
@@ -41,7 +42,7 @@ impl StateFolder {
 
     /// Forgets the state. Only what this system has written goes: the folder may hold other things.
     pub(crate) fn reset(&self) -> Result<(), StartError> {
-        for name in [AWS, SIMULATOR, DEMO, ENVIRONMENT] {
+        for name in [AWS, SIMULATOR, DEMO, ENVIRONMENT, LAPSE] {
             let path = self.path.join(name);
             let removed = if path.is_dir() {
                 fs::remove_dir_all(&path)
@@ -68,6 +69,11 @@ impl StateFolder {
     /// The demo company and its key.
     pub(crate) fn demo(&self) -> PathBuf {
         self.path.join(DEMO)
+    }
+
+    /// How fast time runs on this state, and since when.
+    pub(crate) fn lapse(&self) -> PathBuf {
+        self.path.join(LAPSE)
     }
 
     /// Each function's variables, for `ecf-local env`.

@@ -8,6 +8,7 @@
 mod demo;
 mod folder;
 mod front;
+mod lapse;
 mod mounted;
 pub mod openapi;
 mod options;

@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use ecf_local::{Command, Local, RunOptions, USAGE, openapi, variables};
-use ecf_runtime::{Clock, telemetry};
+use ecf_runtime::telemetry;
 
 /// What is logged unless `RUST_LOG` says otherwise: our own lines. The parts that play AWS tell of every request they refuse,
 /// and a refused conditional write is everyday business here.
@@ -36,11 +36,7 @@ async fn run() -> Result<(), ecf_runtime::Error> {
 async fn serve(options: &RunOptions, json: bool) -> Result<(), ecf_runtime::Error> {
     telemetry::init_with(LOGS);
     let local = Local::start(options).await?;
-    print(&if json {
-        local.ready_json()
-    } else {
-        local.ready_text(&Clock::system())
-    })?;
+    print(&if json { local.ready_json() } else { local.ready_text() })?;
     stop_signal().await?;
     if std::io::stderr().is_terminal() {
         let _ = writeln!(

@@ -1,13 +1,16 @@
 //! The command line.
 
 use std::ffi::OsString;
+use std::num::NonZeroU32;
 use std::path::PathBuf;
+
+use ecf_embedded::FaultRate;
 
 /// What is printed for `--help`.
 pub const USAGE: &str = "\
 The e-CF service with a simulated tax authority, in one process.
 
-usage: ecf-local [--port PORT] [--data DIR] [--reset] [--json] [--simulator URL]
+usage: ecf-local [--port PORT] [--data DIR] [--reset] [--json] [--simulator URL] [--speed N] [--aws-faults PERCENT[:SEED]]
        ecf-local env FUNCTION [--port PORT] [--data DIR]
        ecf-local openapi [--check]
 
@@ -16,6 +19,9 @@ usage: ecf-local [--port PORT] [--data DIR] [--reset] [--json] [--simulator URL]
   --reset           forget that state first
   --json            print one line of JSON when ready, for scripts
   --simulator URL   use this tax authority instead of the built-in simulator
+  --speed N         let time run N times faster: retries of hours in minutes (kept with the state)
+  --aws-faults PERCENT[:SEED]
+                    let so many of a hundred AWS calls fail, get lost or come late
   env FUNCTION      print a function's environment variables, for `cargo lambda`
   openapi           write infra/openapi/public-v1.json from the code; --check only compares
 ";
@@ -40,6 +46,10 @@ pub struct RunOptions {
     pub reset: bool,
     /// Another tax authority than the built-in simulator.
     pub simulator: Option<String>,
+    /// How many times faster than the system's the time runs; kept with the state.
+    pub speed: Option<NonZeroU32>,
+    /// How often AWS calls fail.
+    pub aws_faults: Option<FaultRate>,
 }
 
 impl Default for RunOptions {
@@ -49,6 +59,8 @@ impl Default for RunOptions {
             data: PathBuf::from(".local"),
             reset: false,
             simulator: None,
+            speed: None,
+            aws_faults: None,
         }
     }
 }
@@ -71,6 +83,8 @@ impl Command {
                 Long("reset") => options.reset = true,
                 Long("json") => json = true,
                 Long("simulator") => options.simulator = Some(parser.value()?.string()?),
+                Long("speed") => options.speed = Some(parser.value()?.parse()?),
+                Long("aws-faults") => options.aws_faults = Some(parser.value()?.parse_with(fault_rate)?),
                 Long("check") => check = true,
                 Long("help") | Short('h') => return Ok(Self::Help),
                 Value(word) => words.push(word.string()?),
@@ -90,6 +104,17 @@ impl Command {
             ))),
         }
     }
+}
+
+/// `5`, or `5:1234` for the row of faults that begins at this seed.
+fn fault_rate(text: &str) -> Result<FaultRate, String> {
+    let expected = || format!("`{text}` is not a percentage from 0 to 100, with or without `:` and a number as seed");
+    let (percent, seed) = text.split_once(':').unwrap_or((text, "0"));
+    let percent: u8 = percent.parse().map_err(|_| expected())?;
+    let seed: u64 = seed.parse().map_err(|_| expected())?;
+    (percent <= 100)
+        .then_some(FaultRate { percent, seed })
+        .ok_or_else(expected)
 }
 
 #[cfg(test)]
@@ -124,12 +149,18 @@ mod tests {
             "--json",
             "--simulator",
             "http://127.0.0.1:1",
+            "--speed",
+            "60",
+            "--aws-faults",
+            "5:42",
         ]);
         let options = RunOptions {
             port: 0,
             data: "x".into(),
             reset: true,
             simulator: Some("http://127.0.0.1:1".to_owned()),
+            speed: NonZeroU32::new(60),
+            aws_faults: Some(FaultRate { percent: 5, seed: 42 }),
         };
         assert_eq!(parsed.unwrap(), Command::Run { options, json: true });
     }
@@ -137,6 +168,9 @@ mod tests {
     #[test]
     fn an_unknown_argument_is_named() {
         assert!(parse(&["--prot"]).unwrap_err().to_string().contains("--prot"));
+        assert!(parse(&["--speed", "0"]).is_err());
+        let rate = parse(&["--aws-faults", "101"]).unwrap_err().to_string();
+        assert!(rate.contains("`101`") && rate.contains("0 to 100"), "{rate}");
         assert!(parse(&["serve"]).unwrap_err().to_string().contains("serve"));
     }
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use ecf::Fecha;
-use ecf_runtime::Clock;
 use ecf_store::ReceiptId;
 use serde_json::json;
 
@@ -27,9 +26,9 @@ impl Local {
     }
 
     /// The address, the key, and two lines to paste.
-    pub fn ready_text(&self, clock: &Clock) -> String {
+    pub fn ready_text(&self) -> String {
         let (base, demo) = (self.base_url(), self.demo());
-        let key = format!("demo-{}", clock.now().as_second());
+        let key = format!("demo-{}", self.clock().now().as_second());
         let id = ReceiptId::of_receipt(&demo.scope(), &key);
         format!(
             "\n\
@@ -45,7 +44,7 @@ impl Local {
             name = demo.company_name,
             rnc = demo.company_rnc,
             api_key = demo.api_key,
-            issue = demo.issue_line(base, &Fecha::at(clock.now()), &key),
+            issue = demo.issue_line(base, &Fecha::at(self.clock().now()), &key),
             read = demo.read_line(base, &id.to_string()),
         )
     }

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -20,6 +22,7 @@ use tokio_util::sync::CancellationToken;
 use crate::demo::Demo;
 use crate::folder::StateFolder;
 use crate::front::{self, Gateway};
+use crate::lapse::Lapse;
 use crate::mounted::{Mounted, mount};
 use crate::options::RunOptions;
 use crate::pollers::{self, Mapping, POLLERS};
@@ -44,6 +47,8 @@ pub enum StartError {
     State { folder: PathBuf, source: std::io::Error },
     #[error("the state in {} is in use by a system that is running; stop it, or choose another folder with --data", folder.display())]
     InUse { folder: PathBuf },
+    #[error("the state runs {kept} times as fast as real time, not {asked} times; --reset begins anew")]
+    Speed { kept: NonZeroU32, asked: NonZeroU32 },
     #[error("the embedded AWS services did not start; --reset forgets their state")]
     Embedded(#[from] ecf_embedded::StartError),
     #[error("the tax authority's simulator did not start")]
@@ -64,6 +69,7 @@ pub enum StartError {
 /// A running system.
 pub struct Local {
     base_url: String,
+    clock: Clock,
     demo: Demo,
     clients: Clients,
     provisioned: Provisioned,
@@ -97,6 +103,7 @@ impl Local {
         if options.reset {
             folder.reset()?;
         }
+        let lapse = Lapse::of(&folder, options.speed, Clock::system().now())?;
         let base_url = format!("http://{address}");
         let simulator_url = options
             .simulator
@@ -108,13 +115,14 @@ impl Local {
             port: 0,
             // The pollers that had received them ended with the last run.
             release_in_flight: true,
+            pace: lapse.pace(),
         })
         .await?;
         let config = ecf_store::local_config(embedded.endpoint_url());
         let stack = Stack::embedded(parameters(&simulator_url))?;
         let provisioned = stack.provision(&config, STACK_NAME).await?;
         let clients = Clients::new(&config);
-        let clock = Clock::system();
+        let clock = lapse.clock();
         write_environment(&folder, embedded.endpoint_url(), &stack, &provisioned)?;
 
         let (mut work, mut http) = (Tasks::default(), Tasks::default());
@@ -132,7 +140,7 @@ impl Local {
                 Mounted::Queue(worker) => {
                     for source in &function.queues {
                         let url = provisioned.queue_url(&source.queue).unwrap_or_default().to_owned();
-                        let mapping = Mapping::new(url, source, function.timeout, worker.clone());
+                        let mapping = Mapping::new(url, source, lapse.sleep(function.timeout), worker.clone());
                         for _ in 0..POLLERS {
                             let poller = pollers::poll(clients.sqs.clone(), mapping.clone(), work.stop.clone());
                             work.running.spawn(poller);
@@ -142,13 +150,13 @@ impl Local {
                 Mounted::Timed(timed) => {
                     for schedule in &function.schedules {
                         let stop = work.stop.clone();
-                        let timer = timers::run(function.name.clone(), schedule.rate, timed.clone(), stop);
+                        let timer = timers::run(function.name.clone(), lapse.sleep(schedule.rate), timed.clone(), stop);
                         work.running.spawn(timer);
                     }
                 }
             }
         }
-        let simulator = simulator(&folder)?;
+        let simulator = simulator(&folder, clock.clone())?;
         let gateway = Router::new()
             .fallback(front::serve)
             .with_state(Gateway::new(&stack.api, routed));
@@ -163,8 +171,11 @@ impl Local {
         let demo = Demo::seed(&folder.demo(), &clients, &provisioned, &clock)
             .await
             .map_err(StartError::Demo)?;
+        // Only now: what plays the deployment must not fail.
+        embedded.misbehave(options.aws_faults);
         Ok(Self {
             base_url,
+            clock,
             demo: demo.with_simulator(simulator_url),
             clients,
             provisioned,
@@ -183,6 +194,11 @@ impl Local {
     /// The demo company and what else a script wants to know.
     pub fn demo(&self) -> &Demo {
         &self.demo
+    }
+
+    /// The time that the system lives in.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
     }
 
     /// The clients of the embedded services, for tests that look behind the scenes.
@@ -237,9 +253,10 @@ fn parameters(simulator_url: &str) -> BTreeMap<String, String> {
         .collect()
 }
 
-fn simulator(folder: &StateFolder) -> Result<Router, ecf_simulator::StartError> {
+fn simulator(folder: &StateFolder, clock: Clock) -> Result<Router, ecf_simulator::StartError> {
     let options = ecf_simulator::Options {
         data: Some(folder.simulator()),
+        clock: Arc::new(move || clock.now()),
         ..ecf_simulator::Options::default()
     };
     Simulator::router(&options)

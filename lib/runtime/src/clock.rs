@@ -7,13 +7,14 @@ use jiff::{SignedDuration, Timestamp, civil::Date, tz::Offset};
 /// Santo Domingo: −04:00 all year, without daylight saving, whatever the host's zone says.
 const SANTO_DOMINGO: Offset = Offset::constant(-4);
 
-/// The system's time, or a time that a test moves by hand. Clones share it.
+/// The system's time, a time that runs faster, or one that a test moves by hand. Clones share it.
 #[derive(Debug, Clone)]
 pub struct Clock(Source);
 
 #[derive(Debug, Clone)]
 enum Source {
     System,
+    Lapse { since: Timestamp, times: u32 },
     Manual(Arc<Mutex<Timestamp>>),
 }
 
@@ -21,6 +22,12 @@ impl Clock {
     /// The clock of production.
     pub fn system() -> Self {
         Self(Source::System)
+    }
+
+    /// A clock that has run `times` as fast as the system's since that instant, so that a local run shows in a minute what
+    /// takes an hour.
+    pub fn lapse(since: Timestamp, times: u32) -> Self {
+        Self(Source::Lapse { since, times })
     }
 
     /// A clock that stands still until [`Clock::advance`] moves it.
@@ -33,6 +40,12 @@ impl Clock {
         match &self.0 {
             #[expect(clippy::disallowed_methods, reason = "the clock is the one that asks the system")]
             Source::System => Timestamp::now(),
+            Source::Lapse { since, times } => {
+                let passed = Self::system().now().duration_since(*since);
+                let times = i32::try_from(*times).unwrap_or(i32::MAX);
+                let lapsed = passed.checked_mul(times).unwrap_or(passed);
+                since.saturating_add(lapsed).unwrap_or(*since)
+            }
             Source::Manual(time) => *time.lock().unwrap_or_else(PoisonError::into_inner),
         }
     }
@@ -46,10 +59,10 @@ impl Clock {
     ///
     /// # Panics
     ///
-    /// On the system's clock, and beyond the years that a timestamp can hold: both are mistakes of the test.
+    /// On a clock that runs by itself, and beyond the years that a timestamp can hold: both are mistakes of the test.
     pub fn advance(&self, by: SignedDuration) {
         match &self.0 {
-            Source::System => panic!("only a manual clock can be advanced"),
+            Source::System | Source::Lapse { .. } => panic!("only a manual clock can be advanced"),
             Source::Manual(time) => {
                 let mut time = time.lock().unwrap_or_else(PoisonError::into_inner);
                 *time = time
@@ -80,6 +93,17 @@ mod tests {
         assert_eq!(clock.today(), jiff::civil::date(2026, 11, 27));
         clock.advance(SignedDuration::from_secs(1));
         assert_eq!(clock.today(), jiff::civil::date(2026, 11, 28));
+    }
+
+    #[test]
+    fn a_lapse_runs_ahead_of_the_system_by_its_factor() {
+        let since = Clock::system().now() - SignedDuration::from_secs(10);
+        let ahead = Clock::lapse(since, 60).now().duration_since(since);
+        // Ten seconds passed at least, and this test took less than ten more.
+        assert!(
+            ahead >= SignedDuration::from_mins(10) && ahead < SignedDuration::from_mins(20),
+            "{ahead:?}"
+        );
     }
 
     #[test]

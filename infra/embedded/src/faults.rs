@@ -1,0 +1,185 @@
+//! Faults on order: calls that are refused, carried out without an answer, or late, as they happen between a function and AWS.
+//!
+//! The SDK tries a call again under the same invocation id; some faults meet only its first request, so that the second one
+//! finds its own work done, and some meet them all, so that the caller never learns what became of it.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use http::HeaderMap;
+
+/// How often calls meet a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FaultRate {
+    /// Of a hundred calls.
+    pub percent: u8,
+    /// Where the row of decisions begins: the n-th call meets the same fault in every run with this seed.
+    pub seed: u64,
+}
+
+/// Calls whose later requests are still recognised; no SDK client has so many under way.
+const REMEMBERED: usize = 512;
+
+/// The connection is to end without an answer.
+#[derive(Debug, thiserror::Error)]
+#[error("a fault was ordered: this call gets no answer")]
+pub(crate) struct Lost;
+
+/// What meets one call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    None,
+    /// The request is not carried out.
+    NotSent,
+    /// It is carried out and the answer gets lost.
+    AnswerLost,
+    LateBefore(Duration),
+    LateAfter(Duration),
+}
+
+impl Fault {
+    /// What happens on the way to the service.
+    pub(crate) async fn before(self) -> Result<(), Lost> {
+        match self {
+            Fault::NotSent => Err(Lost),
+            Fault::LateBefore(by) => {
+                tokio::time::sleep(by).await;
+                Ok(())
+            }
+            Fault::None | Fault::AnswerLost | Fault::LateAfter(_) => Ok(()),
+        }
+    }
+
+    /// What happens on the way back.
+    pub(crate) async fn after(self) -> Result<(), Lost> {
+        match self {
+            Fault::AnswerLost => Err(Lost),
+            Fault::LateAfter(by) => {
+                tokio::time::sleep(by).await;
+                Ok(())
+            }
+            Fault::None | Fault::NotSent | Fault::LateBefore(_) => Ok(()),
+        }
+    }
+}
+
+/// The faults that were ordered; clones share them.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Faults(Arc<Mutex<Option<Row>>>);
+
+impl Faults {
+    pub(crate) fn set(&self, rate: Option<FaultRate>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = rate.map(Row::new);
+    }
+
+    /// What meets the request with these headers.
+    pub(crate) fn next(&self, headers: &HeaderMap) -> Fault {
+        let mut row = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(row) = row.as_mut() else {
+            return Fault::None;
+        };
+        let invocation = headers.get("amz-sdk-invocation-id").map(|id| id.as_bytes().to_vec());
+        row.next(invocation)
+    }
+}
+
+/// A row of decisions.
+#[derive(Debug)]
+struct Row {
+    percent: u64,
+    state: u64,
+    /// What the later requests of a call meet.
+    met: VecDeque<(Vec<u8>, Fault)>,
+}
+
+impl Row {
+    fn new(rate: FaultRate) -> Row {
+        Row {
+            percent: rate.percent.into(),
+            state: rate.seed,
+            met: VecDeque::new(),
+        }
+    }
+
+    fn next(&mut self, invocation: Option<Vec<u8>>) -> Fault {
+        if let Some((_, fault)) = self.met.iter().find(|(id, _)| Some(id) == invocation.as_ref()) {
+            return *fault;
+        }
+        let (first, later) = self.decide();
+        if let Some(id) = invocation {
+            if self.met.len() == REMEMBERED {
+                self.met.pop_front();
+            }
+            self.met.push_back((id, later));
+        }
+        first
+    }
+
+    /// What the first request of a call meets, and what its later ones do.
+    fn decide(&mut self) -> (Fault, Fault) {
+        if self.random() % 100 >= self.percent {
+            return (Fault::None, Fault::None);
+        }
+        let late = Duration::from_millis(100 + self.random() % 1_400);
+        match self.random() % 6 {
+            0 => (Fault::NotSent, Fault::None),
+            1 => (Fault::NotSent, Fault::NotSent),
+            2 => (Fault::AnswerLost, Fault::None),
+            3 => (Fault::AnswerLost, Fault::AnswerLost),
+            4 => (Fault::LateBefore(late), Fault::None),
+            _ => (Fault::LateAfter(late), Fault::None),
+        }
+    }
+
+    /// SplitMix64: the row depends on the seed alone.
+    fn random(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.state;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        mixed ^ (mixed >> 31)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(percent: u8, seed: u64) -> Row {
+        Row::new(FaultRate { percent, seed })
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_faults_at_about_the_rate_asked_for() {
+        let decisions = |seed| -> Vec<_> {
+            let mut row = row(5, seed);
+            (0..10_000).map(|_| row.next(None)).collect()
+        };
+        assert_eq!(decisions(7), decisions(7));
+        assert_ne!(decisions(7), decisions(8));
+        let faults = decisions(7).iter().filter(|fault| **fault != Fault::None).count();
+        assert!((400..600).contains(&faults), "{faults}");
+    }
+
+    #[test]
+    fn later_requests_of_a_call_meet_what_its_first_one_left_for_them() {
+        let mut row = row(100, 1);
+        let mut kinds = Vec::new();
+        for call in 0..100_u8 {
+            let id = Some(vec![call]);
+            let (first, second) = (row.next(id.clone()), row.next(id.clone()));
+            assert_ne!(first, Fault::None);
+            assert_eq!(second, row.next(id));
+            kinds.push((first, second));
+        }
+        for kind in [
+            (Fault::NotSent, Fault::None),
+            (Fault::NotSent, Fault::NotSent),
+            (Fault::AnswerLost, Fault::None),
+            (Fault::AnswerLost, Fault::AnswerLost),
+        ] {
+            assert!(kinds.contains(&kind), "{kind:?}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Time that runs faster, so that one sees in minutes what takes a day: retries, leases, expiries.
+//!
+//! A state folder keeps the speed it was begun with: on the next start time goes on from where it would have been, and never
+//! back behind what is recorded.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use ecf_embedded::Pace;
+use ecf_runtime::Clock;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::folder::StateFolder;
+use crate::start::StartError;
+
+/// How fast time runs, and since when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Lapse {
+    since: Timestamp,
+    times: NonZeroU32,
+}
+
+impl Lapse {
+    /// The folder's speed; an empty folder takes the one asked for.
+    ///
+    /// # Errors
+    /// When another speed is asked for than the state was begun with.
+    pub(crate) fn of(folder: &StateFolder, asked: Option<NonZeroU32>, now: Timestamp) -> Result<Self, StartError> {
+        let file = folder.lapse();
+        let state = |source| StartError::State {
+            folder: file.clone(),
+            source,
+        };
+        if file.exists() {
+            let kept = std::fs::read(&file).map_err(state)?;
+            let kept: Self = serde_json::from_slice(&kept).map_err(|error| state(error.into()))?;
+            return match asked {
+                Some(asked) if asked != kept.times => Err(StartError::Speed {
+                    kept: kept.times,
+                    asked,
+                }),
+                _ => Ok(kept),
+            };
+        }
+        let times = asked.unwrap_or(NonZeroU32::MIN);
+        // State of a real past has no place in a time lapse, and the other way round.
+        if folder.demo().exists() && times != NonZeroU32::MIN {
+            return Err(StartError::Speed {
+                kept: NonZeroU32::MIN,
+                asked: times,
+            });
+        }
+        let lapse = Self { since: now, times };
+        if times != NonZeroU32::MIN {
+            let kept = serde_json::to_vec(&lapse).map_err(|error| state(error.into()))?;
+            std::fs::write(&file, kept).map_err(state)?;
+        }
+        Ok(lapse)
+    }
+
+    pub(crate) fn clock(self) -> Clock {
+        match self.times.get() {
+            1 => Clock::system(),
+            times => Clock::lapse(self.since, times),
+        }
+    }
+
+    pub(crate) fn pace(self) -> Pace {
+        let since = Duration::try_from(self.since.as_duration()).unwrap_or_default();
+        Pace::lapse(since, self.times.get())
+    }
+
+    /// How long one waits for so much of this time to pass.
+    pub(crate) fn sleep(self, lapsed: Duration) -> Duration {
+        lapsed / self.times.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+    use super::*;
+
+    #[test]
+    fn a_folder_keeps_the_speed_and_the_instant_it_was_begun_with() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = StateFolder::claim(folder.path()).unwrap();
+        let begun = Timestamp::from_second(1_798_761_600).unwrap();
+        let first = Lapse::of(&folder, NonZeroU32::new(60), begun).unwrap();
+        let later = begun + jiff::SignedDuration::from_hours(1);
+        assert_eq!(Lapse::of(&folder, None, later).unwrap(), first);
+        assert_eq!(Lapse::of(&folder, NonZeroU32::new(60), later).unwrap(), first);
+        assert_eq!(first.sleep(Duration::from_secs(60)), Duration::from_secs(1));
+        let error = Lapse::of(&folder, NonZeroU32::new(2), later).unwrap_err().to_string();
+        assert!(error.contains("60") && error.contains("--reset"), "{error}");
+    }
+
+    #[test]
+    fn state_of_real_time_is_not_taken_into_a_lapse() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = StateFolder::claim(folder.path()).unwrap();
+        std::fs::write(folder.demo(), "{}").unwrap();
+        let now = Timestamp::from_second(1_798_761_600).unwrap();
+        assert!(Lapse::of(&folder, NonZeroU32::new(60), now).is_err());
+        assert!(Lapse::of(&folder, None, now).is_ok());
+    }
+}
