@@ -109,6 +109,7 @@ async fn look_after(app: &App, entry: &DueEntry, id: &ReceiptId, now: Timestamp)
         return Ok(false);
     };
     app.queues.send_submission(&job, Duration::ZERO).await?;
+    tracing::info!(receipt.id = %receipt.public_id, state = %receipt.state, "an overdue receipt was queued");
     Ok(true)
 }
 

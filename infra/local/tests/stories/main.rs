@@ -4,6 +4,7 @@
 
 mod budget;
 mod events;
+mod faults;
 mod issuing;
 mod payloads;
 mod program;

@@ -1,7 +1,8 @@
 //! The program as a person starts it.
 
+use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
@@ -25,7 +26,7 @@ impl Program {
         Self::with(folder, &[])
     }
 
-    fn with(folder: &Path, more: &[&str]) -> Self {
+    pub(crate) fn with(folder: &Path, more: &[&str]) -> Self {
         let mut child = Command::new(PROGRAM)
             .args(["--port", "0", "--json", "--data"])
             .arg(folder)
@@ -45,7 +46,12 @@ impl Program {
         }
         // Nobody reads a pipe that is left alone, and a full one would stop the program.
         let mut logs = child.stderr.take().unwrap();
-        std::thread::spawn(move || std::io::copy(&mut logs, &mut std::io::sink()));
+        let mut kept = OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(log_file(folder))
+            .unwrap();
+        std::thread::spawn(move || std::io::copy(&mut logs, &mut kept));
         let data = folder.to_str().unwrap().to_owned();
         Self { child, ready, data }
     }
@@ -96,6 +102,11 @@ impl Drop for Program {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// What all programs on a folder have logged.
+pub(crate) fn log_file(folder: &Path) -> PathBuf {
+    folder.join("program.log")
 }
 
 /// Runs the program to its end.

@@ -104,6 +104,17 @@ impl Caller {
 
     /// Any request, with this key or none.
     pub(crate) async fn send(&self, method: Method, url: &str, key: Option<&str>, body: Option<&Value>) -> Answer {
+        self.try_send(method, url, key, body).await.unwrap()
+    }
+
+    /// [`Caller::send`] to a system that may be gone.
+    pub(crate) async fn try_send(
+        &self,
+        method: Method,
+        url: &str,
+        key: Option<&str>,
+        body: Option<&Value>,
+    ) -> Result<Answer, reqwest::Error> {
         let mut request = self.http.request(method, url);
         if let Some(key) = key {
             request = request.header("X-API-Key", key);
@@ -111,14 +122,14 @@ impl Caller {
         if let Some(body) = body {
             request = request.json(body);
         }
-        let response = request.send().await.unwrap();
+        let response = request.send().await?;
         let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        let bytes = response.bytes().await.unwrap();
-        Answer {
+        let bytes = response.bytes().await?;
+        Ok(Answer {
             status,
             headers,
             body: serde_json::from_slice(&bytes).unwrap_or(Value::Null),
-        }
+        })
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {

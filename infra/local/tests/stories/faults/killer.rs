@@ -1,0 +1,79 @@
+//! Who kills the process, and starts it again on the same state and port.
+
+use std::path::{Path, PathBuf};
+
+use tokio::task::spawn_blocking;
+
+use super::dice::Dice;
+use crate::program::Program;
+
+/// The program and what it is started with.
+pub(crate) struct Victim {
+    program: Option<Program>,
+    folder: PathBuf,
+    arguments: Vec<String>,
+    pub(crate) kills: u32,
+}
+
+impl Victim {
+    pub(crate) async fn start(folder: &Path, arguments: Vec<String>) -> Self {
+        let mut victim = Self {
+            program: None,
+            folder: folder.to_owned(),
+            arguments,
+            kills: 0,
+        };
+        victim.restart().await;
+        // Callers know one address.
+        let base_url = victim.program().caller().base_url;
+        let port = base_url.rsplit(':').next().unwrap();
+        victim.arguments.extend(["--port".to_owned(), port.to_owned()]);
+        victim
+    }
+
+    pub(crate) fn program(&self) -> &Program {
+        self.program.as_ref().unwrap()
+    }
+
+    /// SIGKILL, and a new start.
+    pub(crate) async fn kill(&mut self) {
+        let program = self.program.take().unwrap();
+        spawn_blocking(|| program.kill()).await.unwrap();
+        self.kills += 1;
+        self.restart().await;
+    }
+
+    /// From the next start on AWS calls fail at this rate.
+    pub(crate) async fn disturb(&mut self, rate: &str) {
+        self.arguments.extend(["--aws-faults".to_owned(), rate.to_owned()]);
+        self.kill().await;
+    }
+
+    /// A last kill; after it AWS behaves.
+    pub(crate) async fn calm(&mut self) {
+        let place = self
+            .arguments
+            .iter()
+            .position(|argument| argument == "--aws-faults")
+            .unwrap();
+        self.arguments.drain(place..place + 2);
+        self.kill().await;
+    }
+
+    async fn restart(&mut self) {
+        let (folder, arguments) = (self.folder.clone(), self.arguments.clone());
+        let started = spawn_blocking(move || {
+            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            Program::with(&folder, &arguments)
+        });
+        self.program = Some(started.await.unwrap());
+    }
+}
+
+/// Kills so many times, at any moment of the work.
+pub(crate) async fn rage(victim: &mut Victim, kills: u32, mut dice: Dice) {
+    for _ in 0..kills {
+        tokio::time::sleep(dice.millis(50, 2_500)).await;
+        victim.kill().await;
+    }
+}

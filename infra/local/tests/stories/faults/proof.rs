@@ -1,0 +1,158 @@
+//! What must hold when everything has come to rest.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::time::Duration;
+
+use http::Method;
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::endpoint::Endpoint;
+use super::erp::Answered;
+use crate::support::{Caller, eventually};
+
+const FISCAL: [&str; 3] = ["accepted", "conditionally_accepted", "rejected"];
+
+/// Waits until each answered receipt is final or visibly failed, and gives the records.
+pub(crate) async fn rest(caller: &Caller, answered: &Answered, patience: Duration) -> BTreeMap<String, Value> {
+    let mut open: BTreeSet<&String> = answered.keys().collect();
+    let mut records = BTreeMap::new();
+    eventually("every receipt comes to rest", patience, async || {
+        for key in open.clone() {
+            let path = format!("/ecf/{}", answered[key]["public_id"].as_str().unwrap());
+            let record = caller.get(&path).await.expect(200);
+            let status = record["status"].as_str().unwrap();
+            if FISCAL.contains(&status) || status == "failed" {
+                open.remove(key);
+                records.insert(key.clone(), record);
+            }
+        }
+        if !open.is_empty() {
+            let example = open.first().unwrap();
+            tracing::info!(open = open.len(), example = %answered[*example]["public_id"], "waiting");
+        }
+        open.is_empty().then_some(())
+    })
+    .await;
+    records
+}
+
+/// Each record is the one that was promised, and no number is on two.
+pub(crate) fn promises_are_kept(answered: &Answered, records: &BTreeMap<String, Value>) {
+    let mut numbers = BTreeMap::new();
+    for (key, first) in answered {
+        let record = &records[key];
+        assert_eq!(record["idempotency_key"].as_str(), Some(key.as_str()));
+        if !first["encf"].is_null() {
+            assert_eq!(record["encf"], first["encf"], "{key} changed its number");
+            assert_eq!(
+                record["security_code"], first["security_code"],
+                "{key} was signed again"
+            );
+        }
+        if record["status"] == "failed" {
+            assert!(
+                record["error_code"].is_string(),
+                "{key} failed without a reason: {record}"
+            );
+        }
+        let number = record["encf"]
+            .as_str()
+            .unwrap_or_else(|| panic!("{key} has no number: {record}"));
+        if let Some(other) = numbers.insert(number.to_owned(), key) {
+            panic!("{number} is on {other} and on {key}");
+        }
+    }
+}
+
+/// What the tax authority kept is what we say it said.
+pub(crate) async fn the_authority_agrees(caller: &Caller, records: &BTreeMap<String, Value>) {
+    let url = format!("{}/_control/documents?rnc={}", caller.simulator_url, caller.rnc);
+    let documents = caller.send(Method::GET, &url, None, None).await.expect(200);
+    let mut by_number: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
+    for document in documents.as_array().unwrap() {
+        by_number
+            .entry(document["encf"].as_str().unwrap())
+            .or_default()
+            .push(document);
+    }
+    for (key, record) in records {
+        let number = record["encf"].as_str().unwrap();
+        let documents = by_number.remove(number).unwrap_or_default();
+        let accepted = documents
+            .iter()
+            .filter(|one| [1, 4].contains(&one["codigo"].as_i64().unwrap()));
+        assert!(accepted.count() <= 1, "{number} was accepted twice: {documents:#?}");
+        let bytes: BTreeSet<_> = documents.iter().map(|one| one["sha256"].as_str().unwrap()).collect();
+        assert!(
+            bytes.len() <= 1,
+            "{number} was sent with different bytes: {documents:#?}"
+        );
+        let times: u64 = documents.iter().map(|one| one["times"].as_u64().unwrap()).sum();
+        assert!(times <= 1, "{number} was received {times} times: {documents:#?}");
+        let verdict = documents.first().map(|one| one["codigo"].as_i64().unwrap());
+        let said = match record["status"].as_str().unwrap() {
+            "accepted" => Some(1),
+            "rejected" => Some(2),
+            "conditionally_accepted" => Some(4),
+            _ => None,
+        };
+        match said {
+            Some(said) => assert_eq!(verdict, Some(said), "{key}: {record} but {documents:#?}"),
+            None => assert!(
+                !matches!(verdict, Some(1 | 4)),
+                "{key} failed here and was accepted there: {record} but {documents:#?}"
+            ),
+        }
+    }
+    assert!(by_number.is_empty(), "numbers that nobody was told of: {by_number:#?}");
+}
+
+/// Every verdict was told, and nothing else.
+pub(crate) async fn verdicts_were_told(endpoint: &Endpoint, records: &BTreeMap<String, Value>, patience: Duration) {
+    let of = |record: &Value, name: &str| record[name].as_str().unwrap().to_owned();
+    eventually("every verdict is told", patience, async || {
+        let untold = records
+            .values()
+            .filter(|record| FISCAL.contains(&of(record, "status").as_str()))
+            .filter(|record| endpoint.taken(&of(record, "public_id"), &of(record, "status")) == 0);
+        (untold.count() == 0).then_some(())
+    })
+    .await;
+    for record in records.values() {
+        let (id, status) = (of(record, "public_id"), of(record, "status"));
+        let expected: Vec<String> = FISCAL
+            .contains(&status.as_str())
+            .then_some(status)
+            .into_iter()
+            .collect();
+        assert_eq!(endpoint.events(&id), expected, "{record}");
+    }
+}
+
+/// Housekeeping leaves a receipt that it queued alone for ten minutes at least.
+pub(crate) fn nothing_was_queued_in_a_row(log: &Path, speed: u32) {
+    let text = std::fs::read_to_string(log).unwrap();
+    let mut last: BTreeMap<&str, Timestamp> = BTreeMap::new();
+    for line in text
+        .lines()
+        .filter(|line| line.contains("an overdue receipt was queued"))
+    {
+        let at: Timestamp = line.split_whitespace().next().unwrap().parse().unwrap();
+        let id = line
+            .split("receipt.id=")
+            .nth(1)
+            .unwrap()
+            .split_whitespace()
+            .next()
+            .unwrap();
+        if let Some(before) = last.insert(id, at) {
+            let apart = at.duration_since(before) * i32::try_from(speed).unwrap();
+            assert!(
+                apart > SignedDuration::from_mins(9),
+                "{id} was queued twice within {apart:?}: {line}"
+            );
+        }
+    }
+}
