@@ -4,6 +4,7 @@ use ecf::rules::{self, OnConditional};
 use ecf::totals::IscRates;
 use ecf::{Draft, Ecf, Fecha, Grade, Violation};
 use ecf_api::{ApiError, Caller, FieldError};
+use ecf_store::CompanySettings;
 use jiff::Timestamp;
 
 use crate::request::{IssueQuery, IssueRequest};
@@ -19,12 +20,13 @@ pub(crate) struct Checked {
 /// Reads, completes and judges the document; every finding at once.
 ///
 /// # Errors
-/// 422 with whatever the authority would reject, and with what it would accept only conditionally unless the caller or the
-/// environment takes that as a warning.
+/// 422 with whatever the authority would reject, and with what it would accept only conditionally unless the
+/// request, the company or the environment takes that as a warning.
 pub(crate) fn check(
     caller: &Caller,
     request: &IssueRequest,
     query: &IssueQuery,
+    settings: &CompanySettings,
     now: Timestamp,
 ) -> Result<Checked, ApiError> {
     let environment = caller.environment();
@@ -33,6 +35,7 @@ pub(crate) fn check(
     let issuer = draft.document().encabezado.emisor.rnc_emisor.clone();
     let policy = query
         .on_conditional
+        .or(settings.on_conditional)
         .unwrap_or_else(|| OnConditional::default_of(environment));
     let (ecf, warnings) =
         rules::judge(draft, environment, Fecha::at(now), &IscRates::of(environment), policy).map_err(refused)?;

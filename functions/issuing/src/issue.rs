@@ -32,7 +32,7 @@ const NUMBER_ATTEMPTS: usize = 20;
     summary = "Emitir un comprobante",
     params(
         ("mode" = Option<String>, Query, description = "`online` (the default): sent at once. `deferred`: sent by the worker later"),
-        ("on_conditional" = Option<String>, Query, description = "What the authority would accept only conditionally: `refuse` (the default in TesteCF and CerteCF) or `warn` (the default in production)"),
+        ("on_conditional" = Option<String>, Query, description = "What the authority would accept only conditionally: `refuse` (the default in TesteCF and CerteCF) or `warn` (the default in production); a company may set another default"),
         ("validate_only" = Option<bool>, Query, description = "Everything but keeping: the forecast of the verdict, warnings, totals and the document; no number is taken"),
         ("amounts" = Option<String>, Query, description = "`scaled`: amounts get their decimals, what is left out is computed. `verbatim` (the default in CerteCF): written as given, nothing is added"),
     ),
@@ -67,7 +67,8 @@ pub(crate) async fn issue_one(
     caller.check_environment(request.environment)?;
     if query.validate_only {
         let now = app.clock.now();
-        return validate::answer(app, caller, check(caller, &request, query, now)?, now).await;
+        let settings = app.settings(caller).await?;
+        return validate::answer(app, caller, check(caller, &request, query, &settings, now)?, now).await;
     }
     let id = ReceiptId::of_receipt(&caller.scope, &request.idempotency_key);
     let payload_hash = request.payload.payload_hash();
@@ -75,7 +76,8 @@ pub(crate) async fn issue_one(
         return Ok(replayed(app, &existing, payload_hash));
     }
     refuse_schedule(app, &request)?;
-    let Checked { ecf, warnings, .. } = check(caller, &request, query, app.clock.now())?;
+    let settings = app.settings(caller).await?;
+    let Checked { ecf, warnings, .. } = check(caller, &request, query, &settings, app.clock.now())?;
     let created = number_and_sign(app, caller, &request, query.mode, id, payload_hash, &ecf).await?;
     match created {
         Created::New(receipt) => {

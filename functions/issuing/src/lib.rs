@@ -23,16 +23,17 @@ use axum::Router;
 use axum::extract::FromRef;
 use axum::routing::{get, post};
 use ecf::StampHosts;
-use ecf_api::{DocumentView, Keys};
+use ecf_api::{ApiError, Caller, DocumentView, Keys};
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
-use ecf_store::{Artifacts, Clients, Identities, Queues, Receipt, Table, Vault};
+use ecf_store::{Artifacts, Clients, CompanySettings, Identities, Profiles, Queues, Receipt, Table, Vault};
 
 /// What this function may touch; compare with its policies in `template.yaml`.
 #[derive(Clone)]
 pub struct App {
     keys: Keys,
     table: Table,
+    profiles: Profiles,
     artifacts: Artifacts,
     identities: Identities,
     queues: Queues,
@@ -50,6 +51,7 @@ impl App {
         let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
         Ok(Self {
             keys: Keys::new(table.clone(), clock.clone()),
+            profiles: Profiles::new(table.clone()),
             artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
             identities: Identities::new(Vault::new(
                 clients.secretsmanager.clone(),
@@ -66,6 +68,13 @@ impl App {
 impl App {
     fn view(&self, receipt: &Receipt) -> DocumentView {
         DocumentView::of(receipt, &self.stamp_hosts)
+    }
+
+    /// How the caller's company wants its receipts treated.
+    async fn settings(&self, caller: &Caller) -> Result<CompanySettings, ApiError> {
+        let company = self.profiles.of(caller.company(), self.clock.now()).await?;
+        let company = company.ok_or_else(|| ApiError::internal("the key's company does not exist"))?;
+        Ok(company.settings)
     }
 }
 

@@ -23,7 +23,9 @@
 //! | attempts of a webhook | [`Table::deliveries`] | `wd#{company}#{env}#{webhook}` / id | by page |
 //! | an event of our own | [`Table::create_announcement`], [`Table::untold_announcement`] | `an#{company}#{env}#{id}` | 1 write + 1 index, 1 read |
 //! | the authority's token | [`Table::token`] | `tok#{certificate}#{env}` | 1 read |
-//! | company, owner of an RNC | [`Table::company`], [`Table::company_by_rnc`] | `co#{company}`, `rnc#{rnc}` | ½ read |
+//! | company, owner of an RNC | [`Table::company`], [`Table::company_by_rnc`] | `co#{company}`, `rnc#{rnc}` | 1 read, ½ read |
+//! | a company's settings, for each receipt | [`Profiles::of`] | `co#{company}` | 1 read a minute |
+//! | a changed profile | [`Table::update_company`] | `co#{company}` | 1 write |
 //! | a repeated sign-up | [`Table::signup`] | `su#{sha256}` | 1 read |
 
 #![warn(clippy::float_arithmetic)]
@@ -34,6 +36,7 @@ mod clients;
 mod error;
 mod identities;
 mod ids;
+mod profiles;
 mod queues;
 mod table;
 mod vault;
@@ -43,12 +46,14 @@ pub use clients::{Clients, local_config};
 pub use error::StoreError;
 pub use identities::{Identities, certificate_summary};
 pub use ids::{AnnouncementId, ApiKeyId, CompanyId, DeliveryId, IdError, ReceiptId, Scope, Subject, WebhookId};
+pub use profiles::Profiles;
 pub use queues::{LONGEST_DELAY, QueueUrls, Queues, SubmissionJob, SubmissionUrls, WebhookJob};
 pub use table::{
-    Announcement, ApiKey, CallerTake, CertificateSummary, Claim, Company, CompanyCreated, Created, DayCounts, Delivery,
-    DueEntry, DueRecord, Failure, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, Mode, NewApiKey,
-    NewCompany, NewRange, NewReceipt, NewSignup, NewWebhook, Numbering, Opened, OutboxEntry, Range, Receipt, Recorded,
-    SHARDS, Signed, SignedLater, SignupRecord, StoredToken, Table, Take, Verdict, WEBHOOK_LIMIT, Webhook,
-    WebhookChanges, WebhookCreated, fiscal_day, webhook_context,
+    Announcement, ApiKey, CallerTake, CertificateOwner, CertificateSummary, Claim, Company, CompanyChanges,
+    CompanyCreated, CompanySettings, Created, DayCounts, Delivery, DueEntry, DueRecord, Edit, Failure, LOOKUP_SPACING,
+    LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, Mode, NewApiKey, NewCompany, NewRange, NewReceipt, NewSignup,
+    NewWebhook, Numbering, Opened, OutboxEntry, Range, Receipt, Recorded, SHARDS, SettingsChanges, Signed, SignedLater,
+    SignupRecord, StoredToken, Table, Take, UnknownCertificateOwner, Verdict, WEBHOOK_LIMIT, Webhook, WebhookChanges,
+    WebhookCreated, fiscal_day, webhook_context,
 };
 pub use vault::{StoredCertificate, Vault};

@@ -26,7 +26,11 @@ use aws_sdk_dynamodb::{
 
 pub use announcements::Announcement;
 pub use api_keys::{ApiKey, ListedApiKey, NewApiKey};
-pub use companies::{CertificateSummary, Company, CompanyCreated, NewCompany, NewSignup, SignupRecord};
+pub use change::Edit;
+pub use companies::{
+    CertificateOwner, CertificateSummary, Company, CompanyChanges, CompanyCreated, CompanySettings, NewCompany,
+    NewSignup, SettingsChanges, SignupRecord, UnknownCertificateOwner,
+};
 pub use counters::DayCounts;
 pub use deliveries::Delivery;
 pub use due::{DueEntry, DueRecord, SHARDS};

@@ -1,5 +1,8 @@
 //! What the fiscal rules say of a document, as the caller reads it.
 
+use ecf::rules::OnConditional;
+use ecf_store::{CompanyChanges, Edit, SettingsChanges};
+use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use crate::{Api, payloads::invoice};
@@ -68,6 +71,33 @@ async fn what_is_accepted_only_conditionally_is_refused_in_tests_unless_the_call
     );
     let body = api.post("/api/v1/ecf?on_conditional=warn", &request).await.expect(201);
     assert!(!body["warnings"].as_array().unwrap().is_empty(), "{body}");
+    api.jobs().await;
+}
+
+#[tokio::test]
+async fn a_company_sets_its_own_policy_and_running_instances_know_it_within_the_minute() {
+    let api = Api::start().await;
+    let mut request = invoice("company policy");
+    request["payload"]["DetallesItems"]["Item"][0]["MontoItem"] = json!("10005.00");
+    api.issue(&request).await.expect(422);
+    let changes = CompanyChanges {
+        settings: SettingsChanges {
+            on_conditional: Edit::Set(OnConditional::Warn),
+            ..SettingsChanges::default()
+        },
+        ..CompanyChanges::default()
+    };
+    let (table, now) = (api.stack.table(), api.stack.clock().now());
+    let changed = table.update_company(&api.company.scope.company, changes, now).await;
+    assert!(changed.unwrap().is_some());
+
+    api.issue(&request).await.expect(422);
+    api.stack.clock().advance(SignedDuration::from_secs(60));
+    // The request still has the last word.
+    api.post("/api/v1/ecf?on_conditional=refuse", &request)
+        .await
+        .expect(422);
+    api.issue(&request).await.expect(201);
     api.jobs().await;
 }
 

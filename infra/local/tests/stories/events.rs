@@ -14,7 +14,8 @@ use crate::support::System;
 const EVENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../events");
 
 /// What each request is answered. The ids in the payloads are of nobody: reading them finds nothing.
-const ANSWERS: [(&str, i64); 11] = [
+const ANSWERS: [(&str, i64); 12] = [
+    ("company/show.json", 200),
     ("issuing/batch.json", 200),
     ("issuing/get.json", 404),
     ("issuing/issue-31.json", 201),

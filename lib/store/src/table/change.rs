@@ -13,6 +13,26 @@ use aws_sdk_dynamodb::{
 
 use super::keys::Key;
 
+/// What becomes of an attribute that may be there or not.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Edit<T> {
+    #[default]
+    Keep,
+    /// The attribute goes.
+    Clear,
+    Set(T),
+}
+
+impl<T> Edit<T> {
+    pub fn map<U>(self, to: impl FnOnce(T) -> U) -> Edit<U> {
+        match self {
+            Self::Keep => Edit::Keep,
+            Self::Clear => Edit::Clear,
+            Self::Set(value) => Edit::Set(to(value)),
+        }
+    }
+}
+
 /// An update of one item: what changes, on which condition.
 #[derive(Debug, Clone)]
 pub(crate) struct Change {
@@ -58,6 +78,14 @@ impl Change {
         match value {
             Some(value) => self.set(name, value),
             None => self.remove(&[name]),
+        }
+    }
+
+    pub(crate) fn edit(self, name: &str, edit: Edit<AttributeValue>) -> Self {
+        match edit {
+            Edit::Keep => self,
+            Edit::Clear => self.remove(&[name]),
+            Edit::Set(value) => self.set(name, value),
         }
     }
 

@@ -2,6 +2,9 @@
 //!
 //! A self-registered company is unverified and does not own its RNC; a verified one does, alone.
 
+mod changes;
+mod settings;
+
 use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::{Environment, Rnc};
 use jiff::{SignedDuration, Timestamp};
@@ -19,6 +22,9 @@ use crate::{
     ids::{ApiKeyId, CompanyId},
 };
 
+pub use changes::CompanyChanges;
+pub use settings::{CertificateOwner, CompanySettings, SettingsChanges, UnknownCertificateOwner};
+
 const RNC: &str = "rnc";
 const NAME: &str = "name";
 const EMAIL: &str = "email";
@@ -27,6 +33,7 @@ const ADDRESS: &str = "address";
 const PHONE: &str = "phone";
 const DEFAULT_ENVIRONMENT: &str = "default_environment";
 const VERIFIED: &str = "verified";
+const DEACTIVATED_AT: &str = "deactivated_at";
 const CREATED_AT: &str = "created_at";
 const UPDATED_AT: &str = "updated_at";
 const COMPANY: &str = "company";
@@ -56,8 +63,17 @@ pub struct Company {
     pub default_environment: Environment,
     pub verified: bool,
     pub certificate: Option<CertificateSummary>,
+    pub settings: CompanySettings,
+    /// Since when the operator keeps it from working.
+    pub deactivated_at: Option<Timestamp>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
+}
+
+impl Company {
+    pub fn is_active(&self) -> bool {
+        self.deactivated_at.is_none()
+    }
 }
 
 /// What may be shown of a stored certificate; the certificate itself is in the vault.
@@ -166,7 +182,7 @@ impl Table {
     }
 
     pub async fn company(&self, id: &CompanyId) -> Result<Option<Company>, StoreError> {
-        let stored = self.read_settled("read company", &keys::company(id)).await?;
+        let stored = self.read("read company", &keys::company(id)).await?;
         stored.map(|stored| read_company(*id, &stored)).transpose()
     }
 
@@ -288,6 +304,8 @@ fn read_company(id: CompanyId, stored: &Stored) -> Result<Company, StoreError> {
         default_environment: stored.parse(DEFAULT_ENVIRONMENT)?,
         verified: stored.flag(VERIFIED)?,
         certificate: read_certificate(stored)?,
+        settings: settings::read(stored)?,
+        deactivated_at: stored.opt_instant(DEACTIVATED_AT)?,
         created_at: stored.instant(CREATED_AT)?,
         updated_at: stored.instant(UPDATED_AT)?,
     })

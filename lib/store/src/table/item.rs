@@ -181,10 +181,15 @@ impl Stored {
         Ok(Some(hash))
     }
 
+    /// A flag that is down when it is absent.
     pub(crate) fn flag(&self, name: &'static str) -> Result<bool, StoreError> {
+        Ok(self.opt_flag(name)?.unwrap_or(false))
+    }
+
+    pub(crate) fn opt_flag(&self, name: &'static str) -> Result<Option<bool>, StoreError> {
         match self.item.get(name) {
-            None => Ok(false),
-            Some(AttributeValue::Bool(flag)) => Ok(*flag),
+            None => Ok(None),
+            Some(AttributeValue::Bool(flag)) => Ok(Some(*flag)),
             Some(_) => Err(self.corrupt(name, "is not true or false")),
         }
     }

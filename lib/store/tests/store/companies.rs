@@ -1,6 +1,7 @@
-use ecf::Environment;
+use ecf::{Environment, rules::OnConditional};
 use ecf_store::{
-    ApiKey, ApiKeyId, CertificateSummary, CompanyCreated, NewApiKey, NewCompany, NewSignup, SignupRecord, StoredToken,
+    ApiKey, ApiKeyId, CertificateOwner, CertificateSummary, CompanyChanges, CompanyCreated, CompanySettings, Edit,
+    NewApiKey, NewCompany, NewSignup, Profiles, SettingsChanges, SignupRecord, StoredToken,
 };
 use jiff::SignedDuration;
 
@@ -281,4 +282,123 @@ async fn a_token_is_refreshed_by_one_and_dropped_only_by_its_own_refusal() {
         .await
         .unwrap();
     assert_eq!(table.token(&certificate, environment, noon()).await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn settings_have_defaults_and_two_changes_of_different_ones_both_last() {
+    let app = app("settings").await;
+    let id = company("settings");
+    assert_eq!(
+        app.table
+            .update_company(&id, CompanyChanges::default(), noon())
+            .await
+            .unwrap(),
+        None
+    );
+    app.table
+        .create_company(new_company("settings", "101000001", false), None)
+        .await
+        .unwrap();
+    let read = async || app.table.company(&id).await.unwrap().unwrap();
+    assert_eq!(read().await.settings, CompanySettings::default());
+
+    let first = CompanyChanges {
+        phone: Edit::Set("809-555-0100".to_owned()),
+        settings: SettingsChanges {
+            on_conditional: Edit::Set(OnConditional::Warn),
+            hold_notes: Edit::Set(false),
+            hold_notes_hours: Edit::Set(1),
+            ..SettingsChanges::default()
+        },
+        ..CompanyChanges::default()
+    };
+    let second = CompanyChanges {
+        email: Some("otra@example.do".to_owned()),
+        address: Edit::Clear,
+        default_environment: Some(Environment::Ecf),
+        settings: SettingsChanges {
+            certificate_owner: Edit::Set(CertificateOwner::Refuse),
+            sequence_alert_remaining: Edit::Set(7),
+            sequence_alert_days: Edit::Set(8),
+            ..SettingsChanges::default()
+        },
+        ..CompanyChanges::default()
+    };
+    let later = noon() + SignedDuration::from_mins(5);
+    let (one, two) = tokio::join!(
+        app.table.update_company(&id, first, later),
+        app.table.update_company(&id, second, later)
+    );
+    assert!(one.unwrap().is_some() && two.unwrap().is_some());
+    let changed = read().await;
+    let expected = CompanySettings {
+        on_conditional: Some(OnConditional::Warn),
+        hold_notes: false,
+        hold_notes_hours: 1,
+        certificate_owner: CertificateOwner::Refuse,
+        sequence_alert_remaining: 7,
+        sequence_alert_days: 8,
+    };
+    assert_eq!(changed.settings, expected);
+    assert_eq!(changed.phone.as_deref(), Some("809-555-0100"));
+    assert_eq!(
+        (changed.email.as_str(), changed.address.as_deref()),
+        ("otra@example.do", None)
+    );
+    assert_eq!(
+        (changed.default_environment, changed.updated_at),
+        (Environment::Ecf, later)
+    );
+
+    let cleared = CompanyChanges {
+        settings: SettingsChanges {
+            on_conditional: Edit::Clear,
+            hold_notes: Edit::Clear,
+            ..SettingsChanges::default()
+        },
+        ..CompanyChanges::default()
+    };
+    let cleared = app.table.update_company(&id, cleared, later).await.unwrap().unwrap();
+    assert_eq!(
+        (cleared.settings.on_conditional, cleared.settings.hold_notes),
+        (None, true)
+    );
+}
+
+#[tokio::test]
+async fn a_company_is_remembered_for_a_minute_and_then_read_again() {
+    let app = app("profiles").await;
+    let id = company("profiles");
+    let profiles = Profiles::new(app.table.clone());
+    assert_eq!(profiles.of(&id, noon()).await.unwrap(), None);
+    app.table
+        .create_company(new_company("profiles", "101000001", false), None)
+        .await
+        .unwrap();
+    let minute = |minutes| noon() + SignedDuration::from_mins(minutes);
+    let active = async |now| profiles.of(&id, now).await.unwrap().unwrap().is_active();
+    assert!(active(noon()).await);
+
+    let since = app
+        .table
+        .deactivate_company(&id, minute(1))
+        .await
+        .unwrap()
+        .unwrap()
+        .deactivated_at;
+    assert_eq!(since, Some(minute(1)));
+    let again = app.table.deactivate_company(&id, minute(2)).await.unwrap().unwrap();
+    assert_eq!(again.deactivated_at, since);
+    assert!(active(noon() + SignedDuration::from_secs(59)).await);
+    assert!(!active(noon() + SignedDuration::from_secs(60)).await);
+
+    assert!(
+        app.table
+            .activate_company(&id, minute(3))
+            .await
+            .unwrap()
+            .unwrap()
+            .is_active()
+    );
+    assert!(active(noon() + SignedDuration::from_secs(120)).await);
 }

@@ -1,0 +1,154 @@
+//! `GET /api/v1/client/company`.
+
+use axum::Json;
+use axum::extract::State;
+use ecf::{Environment, Fecha};
+use ecf_api::{ApiError, Caller, CodedError, Instant, ValidationError};
+use ecf_store::{CertificateSummary, Company, CompanySettings, Range};
+use jiff::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::App;
+
+/// A company as it sees itself, with one of its keys.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CompanyView {
+    public_id: String,
+    rnc: String,
+    name: String,
+    trade_name: Option<String>,
+    address: Option<String>,
+    email: String,
+    phone: Option<String>,
+    #[schema(value_type = String, example = "TesteCF")]
+    default_environment: Environment,
+    is_active: bool,
+    /// `null` until a P12 was uploaded.
+    certificate: Option<CertificateView>,
+    /// The receipt types that have numbers left in the key's environment.
+    active_ncf_types: Vec<&'static str>,
+    settings: SettingsView,
+}
+
+/// The certificate that signs, in every environment.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CertificateView {
+    /// Whether it is valid now.
+    active: bool,
+    /// The key's: one certificate serves all environments.
+    #[schema(value_type = String, example = "TesteCF")]
+    environment: Environment,
+    expires_at: Instant,
+    /// Whole days; below zero once it has expired.
+    days_until_expiry: i64,
+    subject_cn: String,
+    serial_number: String,
+}
+
+/// How the company wants its receipts treated.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SettingsView {
+    /// `refuse` or `warn`: what becomes of a document that the authority would accept only conditionally, unless the request
+    /// says otherwise; `null`: as the environment has it.
+    on_conditional: Option<&'static str>,
+    /// Whether a credit or debit note waits for the verdict on its invoice.
+    hold_notes: bool,
+    /// How many hours a note waits for the successor of a rejected invoice.
+    hold_notes_hours: u16,
+    /// `warn` or `refuse`: what becomes of an uploaded certificate whose owner does not fit the company.
+    certificate_owner: &'static str,
+    /// A type with fewer numbers left is told as low.
+    sequence_alert_remaining: u32,
+    /// A range that expires in fewer days is told as expiring.
+    sequence_alert_days: u16,
+}
+
+impl CompanyView {
+    pub(crate) fn of(company: Company, ranges: &[Range], environment: Environment, now: Timestamp) -> Self {
+        Self {
+            public_id: company.id.to_string(),
+            rnc: company.rnc.to_string(),
+            is_active: company.is_active(),
+            name: company.name,
+            trade_name: company.trade_name,
+            address: company.address,
+            email: company.email,
+            phone: company.phone,
+            default_environment: company.default_environment,
+            certificate: company
+                .certificate
+                .map(|certificate| CertificateView::of(certificate, environment, now)),
+            active_ncf_types: active_types(ranges, Fecha::at(now)),
+            settings: company.settings.into(),
+        }
+    }
+}
+
+impl CertificateView {
+    fn of(certificate: CertificateSummary, environment: Environment, now: Timestamp) -> Self {
+        Self {
+            active: (certificate.not_before..=certificate.not_after).contains(&now),
+            environment,
+            expires_at: certificate.not_after.into(),
+            days_until_expiry: days_until(certificate.not_after, now),
+            subject_cn: certificate.subject,
+            serial_number: certificate.serial,
+        }
+    }
+}
+
+impl From<CompanySettings> for SettingsView {
+    fn from(settings: CompanySettings) -> Self {
+        Self {
+            on_conditional: settings.on_conditional.map(|policy| policy.as_str()),
+            hold_notes: settings.hold_notes,
+            hold_notes_hours: settings.hold_notes_hours,
+            certificate_owner: settings.certificate_owner.as_str(),
+            sequence_alert_remaining: settings.sequence_alert_remaining,
+            sequence_alert_days: settings.sequence_alert_days,
+        }
+    }
+}
+
+fn days_until(end: Timestamp, now: Timestamp) -> i64 {
+    end.duration_since(now).as_secs().div_euclid(24 * 60 * 60)
+}
+
+/// The types of the ranges that still give numbers; ranges come in the order of their types.
+fn active_types(ranges: &[Range], today: Fecha) -> Vec<&'static str> {
+    let usable = |range: &&Range| !range.is_expired(today) && !range.is_exhausted();
+    let mut types: Vec<_> = ranges
+        .iter()
+        .filter(usable)
+        .map(|range| range.ecf_type.as_str())
+        .collect();
+    types.dedup();
+    types
+}
+
+/// The profile of the key's company.
+#[utoipa::path(
+    get,
+    path = "/api/v1/client/company",
+    tag = "Empresa",
+    summary = "Perfil de la empresa",
+    responses(
+        (status = 200, description = "The company, its certificate, its settings", body = CompanyView),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 422, description = "A missing key", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn show(State(app): State<App>, caller: Caller) -> Result<Json<CompanyView>, ApiError> {
+    let company = app.table.company(caller.company());
+    let ranges = app.table.ranges(&caller.scope, None);
+    let (company, ranges) = tokio::try_join!(company, ranges)?;
+    let company = company.ok_or_else(|| ApiError::internal("the key's company does not exist"))?;
+    Ok(Json(CompanyView::of(
+        company,
+        &ranges,
+        caller.environment(),
+        app.clock.now(),
+    )))
+}

@@ -1,0 +1,29 @@
+//! The invocation payloads in `events/company`, through the gateway's adapter.
+
+use std::{fs, path::Path};
+
+use ecf_runtime::{LambdaRequest, answer};
+use serde_json::{Value, json};
+
+use crate::Api;
+
+/// Status and body of what goes back to the gateway.
+async fn invoke(api: &Api, name: &str) -> (i64, Value) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../events/company")
+        .join(name);
+    let mut event: Value = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    event["headers"]["X-API-Key"] = json!(api.company.api_key);
+    event["multiValueHeaders"]["X-API-Key"] = json!([api.company.api_key]);
+    let event: LambdaRequest = serde_json::from_value(event).unwrap();
+    let answer = serde_json::to_value(answer(api.router.clone(), event).await).unwrap();
+    let body = serde_json::from_str(answer["body"].as_str().unwrap()).unwrap();
+    (answer["statusCode"].as_i64().unwrap(), body)
+}
+
+#[tokio::test]
+async fn every_payload_in_the_folder_is_answered() {
+    let api = Api::start().await;
+    let (status, shown) = invoke(&api, "show.json").await;
+    assert_eq!((status, &shown["rnc"]), (200, &json!(ecf_testkit::RNC)), "{shown}");
+}

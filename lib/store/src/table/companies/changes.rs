@@ -1,0 +1,78 @@
+//! Changes of a company's profile: only the attributes that change are written, so that two changes of different fields at
+//! the same time both last.
+
+use ecf::Environment;
+use jiff::Timestamp;
+
+use super::{
+    ADDRESS, Company, DEACTIVATED_AT, DEFAULT_ENVIRONMENT, EMAIL, PHONE, SettingsChanges, TRADE_NAME, UPDATED_AT,
+    read_company,
+};
+use crate::{
+    StoreError,
+    ids::CompanyId,
+    table::{
+        Table,
+        change::{Change, Edit},
+        item::{instant, text},
+        keys,
+        write::Applied,
+    },
+};
+
+/// What changes of a company.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CompanyChanges {
+    /// Every company has one, so it is changed or left.
+    pub email: Option<String>,
+    pub trade_name: Edit<String>,
+    pub address: Edit<String>,
+    pub phone: Edit<String>,
+    pub default_environment: Option<Environment>,
+    pub settings: SettingsChanges,
+}
+
+impl Table {
+    /// Changes a company's profile and settings. `None`: there is no such company.
+    pub async fn update_company(
+        &self,
+        company: &CompanyId,
+        changes: CompanyChanges,
+        now: Timestamp,
+    ) -> Result<Option<Company>, StoreError> {
+        let change = Change::of(keys::company(company))
+            .set(UPDATED_AT, instant(now))
+            .set_some(EMAIL, changes.email.map(text))
+            .edit(TRADE_NAME, changes.trade_name.map(text))
+            .edit(ADDRESS, changes.address.map(text))
+            .edit(PHONE, changes.phone.map(text))
+            .set_some(DEFAULT_ENVIRONMENT, changes.default_environment.map(text));
+        self.change_company(company, changes.settings.onto(change)).await
+    }
+
+    /// Keeps a company from working; the first time's instant stays. `None`: there is no such company.
+    pub async fn deactivate_company(&self, company: &CompanyId, now: Timestamp) -> Result<Option<Company>, StoreError> {
+        let change = Change::of(keys::company(company))
+            .set(UPDATED_AT, instant(now))
+            .set_once(DEACTIVATED_AT, instant(now));
+        self.change_company(company, change).await
+    }
+
+    /// Lets a company work again. `None`: there is no such company.
+    pub async fn activate_company(&self, company: &CompanyId, now: Timestamp) -> Result<Option<Company>, StoreError> {
+        let change = Change::of(keys::company(company))
+            .set(UPDATED_AT, instant(now))
+            .remove(&[DEACTIVATED_AT]);
+        self.change_company(company, change).await
+    }
+
+    async fn change_company(&self, company: &CompanyId, change: Change) -> Result<Option<Company>, StoreError> {
+        match self
+            .apply("update company", change.when("attribute_exists(#pk)"))
+            .await?
+        {
+            Applied::Done(stored) => read_company(*company, &stored).map(Some),
+            Applied::Refused(_) => Ok(None),
+        }
+    }
+}

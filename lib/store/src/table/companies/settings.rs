@@ -1,0 +1,138 @@
+//! What a company may set about how its receipts are treated. An attribute that the company's item does not have means the
+//! default, so that items from before a setting existed read as they always did.
+
+use std::{fmt, str::FromStr};
+
+use ecf::rules::OnConditional;
+
+use crate::{
+    StoreError,
+    table::{
+        change::{Change, Edit},
+        item::{Stored, flag, number, text},
+    },
+};
+
+const ON_CONDITIONAL: &str = "on_conditional";
+const HOLD_NOTES: &str = "hold_notes";
+const HOLD_NOTES_HOURS: &str = "hold_notes_hours";
+const CERTIFICATE_OWNER: &str = "certificate_owner";
+const SEQUENCE_ALERT_REMAINING: &str = "seq_alert_remaining";
+const SEQUENCE_ALERT_DAYS: &str = "seq_alert_days";
+
+/// A company's settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CompanySettings {
+    /// What becomes of a document that the authority would accept only conditionally, unless the request says otherwise;
+    /// `None`: the environment's default.
+    pub on_conditional: Option<OnConditional>,
+    /// Whether a note is kept back until the verdict on its invoice.
+    pub hold_notes: bool,
+    /// How long a note waits for the successor of a rejected invoice.
+    pub hold_notes_hours: u16,
+    /// What becomes of a certificate whose owner does not fit the company.
+    pub certificate_owner: CertificateOwner,
+    /// A type with fewer numbers left than this is told as low.
+    pub sequence_alert_remaining: u32,
+    /// A range that expires in fewer days than this is told as expiring.
+    pub sequence_alert_days: u16,
+}
+
+impl Default for CompanySettings {
+    fn default() -> Self {
+        Self {
+            on_conditional: None,
+            hold_notes: true,
+            hold_notes_hours: 72,
+            certificate_owner: CertificateOwner::Warn,
+            sequence_alert_remaining: 100,
+            sequence_alert_days: 30,
+        }
+    }
+}
+
+/// What becomes of an uploaded certificate whose owner does not fit the company.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CertificateOwner {
+    /// It is taken, and the answer says so.
+    Warn,
+    Refuse,
+}
+
+/// A word that is neither of the two.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("certificate_owner {given:?} is not one of warn, refuse")]
+pub struct UnknownCertificateOwner {
+    /// The text as it came.
+    pub given: String,
+}
+
+impl CertificateOwner {
+    pub const ALL: [Self; 2] = [Self::Warn, Self::Refuse];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Warn => "warn",
+            Self::Refuse => "refuse",
+        }
+    }
+}
+
+impl FromStr for CertificateOwner {
+    type Err = UnknownCertificateOwner;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|word| word.as_str() == text)
+            .ok_or_else(|| UnknownCertificateOwner { given: text.to_owned() })
+    }
+}
+
+impl fmt::Display for CertificateOwner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// What changes of a company's settings. One that is cleared has its default again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct SettingsChanges {
+    pub on_conditional: Edit<OnConditional>,
+    pub hold_notes: Edit<bool>,
+    pub hold_notes_hours: Edit<u16>,
+    pub certificate_owner: Edit<CertificateOwner>,
+    pub sequence_alert_remaining: Edit<u32>,
+    pub sequence_alert_days: Edit<u16>,
+}
+
+impl SettingsChanges {
+    pub(super) fn onto(self, change: Change) -> Change {
+        change
+            .edit(ON_CONDITIONAL, self.on_conditional.map(text))
+            .edit(HOLD_NOTES, self.hold_notes.map(flag))
+            .edit(HOLD_NOTES_HOURS, self.hold_notes_hours.map(number))
+            .edit(CERTIFICATE_OWNER, self.certificate_owner.map(text))
+            .edit(SEQUENCE_ALERT_REMAINING, self.sequence_alert_remaining.map(number))
+            .edit(SEQUENCE_ALERT_DAYS, self.sequence_alert_days.map(number))
+    }
+}
+
+/// The settings on a company's item.
+pub(super) fn read(stored: &Stored) -> Result<CompanySettings, StoreError> {
+    let default = CompanySettings::default();
+    Ok(CompanySettings {
+        on_conditional: stored.opt_parse(ON_CONDITIONAL)?,
+        hold_notes: stored.opt_flag(HOLD_NOTES)?.unwrap_or(default.hold_notes),
+        hold_notes_hours: stored.opt_parse(HOLD_NOTES_HOURS)?.unwrap_or(default.hold_notes_hours),
+        certificate_owner: stored
+            .opt_parse(CERTIFICATE_OWNER)?
+            .unwrap_or(default.certificate_owner),
+        sequence_alert_remaining: stored
+            .opt_parse(SEQUENCE_ALERT_REMAINING)?
+            .unwrap_or(default.sequence_alert_remaining),
+        sequence_alert_days: stored
+            .opt_parse(SEQUENCE_ALERT_DAYS)?
+            .unwrap_or(default.sequence_alert_days),
+    })
+}
