@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use ecf::{Environment, Fecha};
 use ecf_api::{ApiError, Caller, CodedError, Instant, ValidationError};
-use ecf_store::{CertificateSummary, Company, CompanySettings, Range};
+use ecf_store::{CertificateSummary, Company, CompanySettings, Range, RangeState};
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -117,7 +117,7 @@ fn days_until(end: Timestamp, now: Timestamp) -> i64 {
 
 /// The types of the ranges that still give numbers; ranges come in the order of their types.
 fn active_types(ranges: &[Range], today: Fecha) -> Vec<&'static str> {
-    let usable = |range: &&Range| !range.is_expired(today) && !range.is_exhausted();
+    let usable = |range: &&Range| range.state(today) == RangeState::Active;
     let mut types: Vec<_> = ranges
         .iter()
         .filter(usable)

@@ -5,6 +5,10 @@
 //! before anything is queued, so that two runs, or a run and a slow worker, do not queue one thing twice. The older a
 //! receipt, the longer until it is looked at again: when the authority or a queue is hours behind, more copies of the same
 //! jobs would not help.
+//!
+//! Ranges of numbers are on the same index ([`ranges`]).
+
+mod ranges;
 
 use std::time::Duration;
 
@@ -45,7 +49,7 @@ impl App {
     }
 }
 
-/// One run over all shards. A shard that fails does not keep the others from their turn.
+/// One run over all shards, then over the ranges. A shard that fails does not keep the others from their turn.
 ///
 /// # Errors
 /// The first failure, after every shard had its turn.
@@ -60,6 +64,9 @@ pub async fn run(app: &App) -> Result<(), StoreError> {
                 failure.get_or_insert(error);
             }
         }
+    }
+    if let Err(error) = ranges::look_after_all(app).await {
+        failure.get_or_insert(error);
     }
     failure.map_or(Ok(()), Err)
 }
@@ -100,9 +107,15 @@ async fn look_after(app: &App, entry: &DueEntry, id: &ReceiptId, now: Timestamp)
     if !app.table.claim_due(entry, next).await? {
         return Ok(false);
     }
+    if receipt.outbox.contains(&OutboxEntry::Number) {
+        app.table.free_left_number(&receipt).await?;
+    }
     if receipt.outbox.contains(&OutboxEntry::Webhook) {
         app.queues.send_webhook(&event(&receipt), Duration::ZERO).await?;
         return Ok(true);
+    }
+    if receipt.outbox == [OutboxEntry::Number] {
+        return Ok(false);
     }
     let Some(job) = submission(&receipt) else {
         tracing::error!(receipt.id = %receipt.public_id, state = %receipt.state, "an overdue receipt that nothing can be done for");

@@ -70,11 +70,15 @@ pub(crate) async fn foresee(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp)
     let ranges = app.table.ranges(scope, Some(ecf_type)).await?;
     let number = match ecf.encf() {
         Some(encf) => {
-            let range = ranges.iter().find(|range| range.contains(encf.sequence()));
-            let range = range.ok_or_else(|| outside_ranges(encf))?;
+            let holds = |range: &&Range| range.active && range.contains(encf.sequence());
+            let range = ranges.iter().find(holds).ok_or_else(|| outside_ranges(encf))?;
             match range.valid_until {
                 Some(valid_until) if range.is_expired(today) => return Err(expired(encf, valid_until)),
-                _ if range.numbering == Some(Numbering::Service) => return Err(numbered_by_service(encf)),
+                _ if range.numbering == Some(Numbering::Service)
+                    && app.table.number_left_by(scope, encf).await?.is_none() =>
+                {
+                    return Err(numbered_by_service(encf));
+                }
                 valid_until => Number {
                     encf: *encf,
                     valid_until,
@@ -83,7 +87,7 @@ pub(crate) async fn foresee(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp)
             }
         }
         None => {
-            let range = ranges.iter().find(|range| gives_next(range, today));
+            let range = ranges.iter().find(|range| range.gives_numbers(today));
             let range = range.ok_or_else(|| no_range(ecf_type, scope))?;
             let sequence = range.free.first().copied().unwrap_or(range.next);
             Number {
@@ -107,10 +111,6 @@ fn fits_document(ecf: &Ecf, number: Number) -> Result<Number, ApiError> {
     }
 }
 
-fn gives_next(range: &Range, today: Fecha) -> bool {
-    range.numbering != Some(Numbering::Caller) && !range.is_expired(today) && !range.is_exhausted()
-}
-
 /// Looks at the range that is about to give a number, when the document brings an expiry: one that does not fit must cost no
 /// number. The few documents that bring one pay for the look.
 async fn foresee_expiry(app: &App, scope: &Scope, ecf: &Ecf, today: Fecha) -> Result<(), ApiError> {
@@ -118,7 +118,7 @@ async fn foresee_expiry(app: &App, scope: &Scope, ecf: &Ecf, today: Fecha) -> Re
         return Ok(());
     };
     let ranges = app.table.ranges(scope, Some(ecf.receipt_type())).await?;
-    let next = ranges.iter().find(|range| gives_next(range, today));
+    let next = ranges.iter().find(|range| range.gives_numbers(today));
     match next.and_then(|range| range.valid_until) {
         Some(authorised) if authorised != given => Err(expiry_error(
             given,
@@ -160,7 +160,9 @@ fn expired(encf: &Encf, valid_until: Fecha) -> ApiError {
 fn numbered_by_service(encf: &Encf) -> ApiError {
     ApiError::conflict(
         "range_numbered_by_service",
-        format!("the range that contains {encf} is numbered by this service: leave eNCF out"),
+        format!(
+            "the range that contains {encf} is numbered by this service: leave eNCF out, unless it is the number of a rejected receipt that the tax authority left free"
+        ),
     )
 }
 

@@ -136,13 +136,16 @@ pub(crate) async fn ask(session: &Session<'_>, receipt: &Receipt) -> Result<Foun
     }
 }
 
-/// Which of a number's submissions is ours. The one that the receipt knows already is left aside.
+/// Which of a number's submissions is ours. The one that the receipt knows already is left aside, and so are those of receipts
+/// that were rejected under this number before.
 async fn of_submissions(
     session: &Session<'_>,
     receipt: &Receipt,
     mut found: Vec<Submission>,
 ) -> Result<Found, TaxAuthError> {
-    found.retain(|one| Some(&one.track_id) != receipt.track_id.as_ref());
+    found.retain(|one| {
+        Some(&one.track_id) != receipt.track_id.as_ref() && !receipt.earlier_track_ids.contains(&one.track_id)
+    });
     if let Some(place) = found.iter().position(|one| one.verdict.is_acceptance()) {
         // Somebody may have used the number with another system: the state tells whose bytes were accepted.
         return Ok(match state(session, receipt).await? {
@@ -156,6 +159,9 @@ async fn of_submissions(
     Ok(match found.pop() {
         // Whose it is shows when it is judged.
         Some(last) if !is_rejected(&last) || !found.iter().all(is_rejected) => Found::Unclear,
+        // The earlier receipt may have been sent twice: whose rejection this is cannot be told, and a copy that was rejected
+        // and left its number free does no harm to another.
+        Some(_) if !receipt.earlier_track_ids.is_empty() => Found::Nothing,
         Some(last) => Found::Track(last.track_id),
         None => Found::Nothing,
     })

@@ -1,6 +1,6 @@
 //! Writing a verdict down: the state, the authority's answer and the outbox in one write, then the webhook.
 
-use ecf::ReceiptState;
+use ecf::{Environment, ReceiptState};
 use ecf_runtime::Outcome;
 use ecf_store::{OutboxEntry, Receipt, Recorded, StoreError, SubmissionJob, WebhookJob};
 use ecf_taxauth::{Judged, Session, Verdict};
@@ -46,6 +46,12 @@ pub(crate) async fn write(
     track_id: Option<&str>,
 ) -> Result<(), StoreError> {
     let with_words = state != ReceiptState::Accepted;
+    let mut outbox = vec![OutboxEntry::Webhook];
+    // The simulation step of the certification takes no number twice (process guide, step 4).
+    let leaves_number = state == ReceiptState::Rejected && secuencia_utilizada == Some(false);
+    if leaves_number && receipt.scope.environment != Environment::CerteCF {
+        outbox.push(OutboxEntry::Number);
+    }
     let verdict = ecf_store::Verdict {
         state,
         track_id: track_id.map(str::to_owned),
@@ -53,7 +59,7 @@ pub(crate) async fn write(
         error_message: judged.answer.words().filter(|_| with_words),
         secuencia_utilizada,
         taxauth_response: Some(judged.answer.to_json()),
-        outbox: vec![OutboxEntry::Webhook],
+        outbox,
     };
     let now = app.clock.now();
     let recorded = app
@@ -69,7 +75,7 @@ pub(crate) async fn write(
         _ => return Ok(()),
     };
     tracing::info!(receipt.id = %receipt.public_id, encf = receipt.encf().map(tracing::field::display), state = %state, "verdict");
-    // Both are made good by housekeeping and the consistency check when they fail here.
+    // All of it is made good by housekeeping and the consistency check when they fail here.
     let event = WebhookJob::Event {
         company: receipt.scope.company,
         environment: receipt.scope.environment,
@@ -85,6 +91,11 @@ pub(crate) async fn write(
         .await
     {
         tracing::warn!(receipt.id = %receipt.public_id, error = %error, "verdict not counted");
+    }
+    if receipt.outbox.contains(&OutboxEntry::Number)
+        && let Err(error) = app.table.free_left_number(&receipt).await
+    {
+        tracing::warn!(receipt.id = %receipt.public_id, error = %error, "number not freed; housekeeping will");
     }
     Ok(())
 }

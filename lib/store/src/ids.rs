@@ -114,6 +114,13 @@ random_id!(ApiKeyId);
 sharded_id!(ReceiptId);
 sharded_id!(AnnouncementId);
 
+impl CompanyId {
+    /// A number spread evenly over the companies, for sharding.
+    pub(crate) fn spread(&self) -> u8 {
+        self.0[ID_BYTES - 1]
+    }
+}
+
 impl ReceiptId {
     /// The record kind of an issued receipt in [`ReceiptId::of`].
     pub const RECEIPT: &'static str = "receipt";

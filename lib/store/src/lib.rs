@@ -9,6 +9,9 @@
 //! | API key → company and environment | [`Table::api_key_by_hash`] | `key#{sha256}` | ½ read |
 //! | replay check, receipt by id | [`Table::receipt`] | `r#{company}#{env}#{id}` | 1 read |
 //! | next number of a range | [`Table::take_next_number`] | `seq#{company}#{env}` / `{type}#{start}` | ½ read, 1 write |
+//! | ranges; opening, changing | [`Table::ranges`], [`Table::open_range`], [`Table::change_range`] | `seq#{company}#{env}` | by page; 4 writes |
+//! | ranges to look after | [`Table::due_ranges`] | `due#seq#{shard}` / time | by page |
+//! | dead numbers of a range | [`Table::free_dead_numbers`] | `n#…`, then the range | 16 queries, 1 write |
 //! | a receipt and the lock of its number | [`Table::create_receipt`] | receipt + `n#…` | 4 writes + 2 or 3 index |
 //! | claim before a send | [`Table::claim_send`] | receipt | 1 write |
 //! | track id | [`Table::record_submitted`] | receipt; `track`, `list` | 1 write + 2 index |
@@ -49,11 +52,12 @@ pub use ids::{AnnouncementId, ApiKeyId, CompanyId, DeliveryId, IdError, ReceiptI
 pub use profiles::Profiles;
 pub use queues::{LONGEST_DELAY, QueueUrls, Queues, SubmissionJob, SubmissionUrls, WebhookJob};
 pub use table::{
-    Announcement, ApiKey, CallerTake, CertificateOwner, CertificateSummary, Claim, Company, CompanyChanges,
-    CompanyCreated, CompanySettings, Created, DayCounts, Delivery, DueEntry, DueRecord, Edit, Failure, LOOKUP_SPACING,
-    LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, Mode, NewApiKey, NewCompany, NewRange, NewReceipt, NewSignup,
-    NewWebhook, Numbering, Opened, OutboxEntry, Range, Receipt, Recorded, SHARDS, SettingsChanges, Signed, SignedLater,
-    SignupRecord, StoredToken, Table, Take, UnknownCertificateOwner, Verdict, WEBHOOK_LIMIT, Webhook, WebhookChanges,
-    WebhookCreated, fiscal_day, webhook_context,
+    Announcement, ApiKey, CallerTake, CertificateOwner, CertificateSummary, Changed, Claim, Company, CompanyChanges,
+    CompanyCreated, CompanySettings, Created, DayCounts, Delivery, DueEntry, DueRange, DueRecord, Edit, Failure,
+    LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, MOST_FREE, Mode, NewApiKey, NewCompany,
+    NewRange, NewReceipt, NewSignup, NewWebhook, Numbering, Opened, OutboxEntry, RANGE_SHARDS, RANGES_PER_TYPE, Range,
+    RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt, Recorded, Reviewed, SHARDS, SettingsChanges,
+    Signed, SignedLater, SignupRecord, StoredToken, Table, Take, Thresholds, UnknownCertificateOwner, Verdict,
+    WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, fiscal_day, webhook_context,
 };
 pub use vault::{StoredCertificate, Vault};

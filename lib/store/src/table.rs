@@ -39,7 +39,10 @@ pub use receipts::{
     Claim, Created, Failure, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedReceipt, Mode, NewReceipt, OutboxEntry,
     Receipt, Recorded, Signed, SignedLater, Verdict,
 };
-pub use sequences::{CallerTake, NewRange, Numbering, Opened, Range, Take};
+pub use sequences::{
+    CallerTake, Changed, DueRange, MOST_FREE, NewRange, Numbering, Opened, RANGE_SHARDS, RANGES_PER_TYPE, Range,
+    RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Reviewed, Take, Thresholds,
+};
 pub use tokens::StoredToken;
 pub use webhooks::{NewWebhook, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, webhook_context};
 

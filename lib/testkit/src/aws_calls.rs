@@ -4,6 +4,7 @@
 //! is the price of a refused conditional write; that is counted as one unit, and two for each part of a transaction.
 
 mod capacity;
+mod conflict;
 mod messages;
 
 use std::{
@@ -74,10 +75,12 @@ pub enum Fault {
     DiesBefore,
     /// The service carries it out and the function dies before it hears of it.
     DiesAfter,
+    /// DynamoDB refuses a write because another transaction holds the item: the code under test tries again.
+    Conflict,
 }
 
 impl Fault {
-    /// Every one.
+    /// Every one that any call can meet.
     pub const ALL: [Self; 4] = [Self::NotSent, Self::AnswerLost, Self::DiesBefore, Self::DiesAfter];
 }
 
@@ -99,6 +102,14 @@ struct State {
 struct Meets(Fault);
 
 impl Storable for Meets {
+    type Storer = StoreReplace<Self>;
+}
+
+/// The refusal of a call that meets a conflict, carried along with it.
+#[derive(Debug)]
+struct Refusal(String);
+
+impl Storable for Refusal {
     type Storer = StoreReplace<Self>;
 }
 
@@ -124,6 +135,7 @@ impl std::fmt::Display for Injected {
         f.write_str(match self.0 {
             Fault::NotSent | Fault::DiesBefore => "the test let the request get lost",
             Fault::AnswerLost | Fault::DiesAfter => "the test let the answer get lost",
+            Fault::Conflict => "the test let another transaction hold the item",
         })
     }
 }
@@ -258,6 +270,7 @@ impl Intercept for AwsCalls {
         let mut state = self.state();
         state.delays.extend(delay);
         let fault = state.next_fault(&operation);
+        let refusal = (fault == Some(Fault::Conflict)).then(|| conflict::refusal(context.input()));
         let begun = Begun {
             place: state.calls.len(),
             when_refused,
@@ -273,6 +286,9 @@ impl Intercept for AwsCalls {
         drop(state);
         let carried = cfg.interceptor_state();
         carried.store_put(begun);
+        if let Some(refusal) = refusal {
+            carried.store_put(Refusal(refusal));
+        }
         if let Some(fault) = fault {
             carried.store_put(Meets(fault));
         }
@@ -281,10 +297,13 @@ impl Intercept for AwsCalls {
 
     fn modify_before_transmit(
         &self,
-        _context: &mut BeforeTransmitInterceptorContextMut<'_>,
+        context: &mut BeforeTransmitInterceptorContextMut<'_>,
         _components: &RuntimeComponents,
         cfg: &mut ConfigBag,
     ) -> Result<(), BoxError> {
+        if cfg.load::<Refusal>().is_some() {
+            conflict::divert(context.request_mut());
+        }
         fails_with(cfg, Fault::NotSent, Fault::DiesBefore)
     }
 
@@ -304,10 +323,13 @@ impl Intercept for AwsCalls {
 
     fn modify_before_deserialization(
         &self,
-        _context: &mut BeforeDeserializationInterceptorContextMut<'_>,
+        context: &mut BeforeDeserializationInterceptorContextMut<'_>,
         _components: &RuntimeComponents,
         cfg: &mut ConfigBag,
     ) -> Result<(), BoxError> {
+        if let Some(Refusal(body)) = cfg.load::<Refusal>() {
+            *context.response_mut() = conflict::answer(body)?;
+        }
         fails_with(cfg, Fault::AnswerLost, Fault::DiesAfter)
     }
 

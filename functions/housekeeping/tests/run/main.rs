@@ -4,4 +4,5 @@
 
 mod claims;
 mod due;
+mod ranges;
 mod world;

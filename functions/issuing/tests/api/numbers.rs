@@ -1,6 +1,7 @@
 //! Which number a receipt gets, and why it gets none.
 
-use ecf_store::{NewRange, Numbering};
+use ecf::ReceiptState;
+use ecf_store::{Changed, NewRange, Numbering, RangeChanges, RangeId, Recorded, Verdict};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
@@ -83,7 +84,7 @@ async fn a_range_is_numbered_by_one_side() {
     assert_eq!(refused["detail"]["code"], "range_numbered_by_service");
     assert_eq!(
         refused["detail"]["message"],
-        "the range that contains E310005000000 is numbered by this service: leave eNCF out"
+        "the range that contains E310005000000 is numbered by this service: leave eNCF out, unless it is the number of a rejected receipt that the tax authority left free"
     );
 
     let api = Api::without_ranges().await;
@@ -104,6 +105,127 @@ async fn the_first_use_fixes_who_numbers_an_open_range() {
     assert_eq!(issued["encf"], "E310000000001");
     let refused = api.issue(&numbered_invoice("b", "E310000000002")).await.expect(409);
     assert_eq!(refused["detail"]["code"], "range_numbered_by_service");
+    api.jobs().await;
+}
+
+#[tokio::test]
+async fn a_range_that_is_switched_off_gives_no_number_and_takes_none() {
+    let api = Api::without_ranges().await;
+    open(&api, (1, 100), "31-12-2028", Some(Numbering::Service)).await;
+    open(&api, (101, 200), "31-12-2028", Some(Numbering::Caller)).await;
+    for start in [1, 101] {
+        let id = RangeId {
+            ecf_type: "31".parse().unwrap(),
+            start,
+        };
+        let off = RangeChanges {
+            active: Some(false),
+            ..RangeChanges::default()
+        };
+        let now = api.stack.clock().now();
+        let table = api.stack.table();
+        let changed = table.change_range(&api.company.scope, id, off, now).await.unwrap();
+        assert!(matches!(changed, Changed::Now(range) if !range.active));
+    }
+    let refused = api.issue(&invoice("a")).await.expect(422);
+    assert_eq!(number_fault(&refused), "no_range");
+    let refused = api.issue(&numbered_invoice("a", "E310000000101")).await.expect(422);
+    assert_eq!(number_fault(&refused), "encf_outside_ranges");
+}
+
+/// Has the authority reject a receipt.
+async fn reject(api: &Api, issued: &Value, secuencia_utilizada: bool) {
+    let verdict = Verdict {
+        state: ReceiptState::Rejected,
+        track_id: Some("track of the first".to_owned()),
+        error_code: None,
+        error_message: None,
+        secuencia_utilizada: Some(secuencia_utilizada),
+        taxauth_response: None,
+        outbox: Vec::new(),
+    };
+    let (table, now) = (api.stack.table(), api.stack.clock().now());
+    let id = crate::id_of(issued);
+    table
+        .record_submitted(&api.company.scope, &id, "track of the first", now)
+        .await
+        .unwrap();
+    let recorded = table
+        .record_verdict(&api.company.scope, &id, verdict, now)
+        .await
+        .unwrap();
+    assert!(matches!(recorded, Recorded::Now(_)), "{recorded:?}");
+}
+
+#[tokio::test]
+async fn a_number_that_a_rejection_left_free_goes_to_the_next_attempt_that_names_it() {
+    let api = Api::start().await;
+    for (key, issued) in [
+        (
+            "callers",
+            api.issue(&numbered_invoice("callers", "E310000000042"))
+                .await
+                .expect(201),
+        ),
+        ("services", api.issue(&invoice("services")).await.expect(201)),
+    ] {
+        let encf = issued["encf"].as_str().unwrap();
+        let again = numbered_invoice(&format!("{key} again"), encf);
+        api.issue(&again).await.expect(409);
+        reject(&api, &issued, false).await;
+
+        let mut forecast = api.post("/api/v1/ecf?validate_only=true", &again).await.expect(200);
+        assert_eq!(forecast["encf"].take(), encf);
+        let second = api.issue(&again).await.expect(201);
+        assert_eq!(second["encf"], encf);
+        assert_ne!(second["public_id"], issued["public_id"]);
+        assert_eq!(api.record(&second).await.earlier_track_ids, ["track of the first"]);
+
+        // The first attempt stays readable, and its key answers with it.
+        let first = api
+            .get(&format!("/api/v1/ecf/{}", issued["public_id"].as_str().unwrap()))
+            .await
+            .expect(200);
+        assert_eq!(
+            (&first["status"], &first["encf"]),
+            (&json!("rejected"), &issued["encf"])
+        );
+        // The number is the second's.
+        let owner = api
+            .stack
+            .table()
+            .receipt_by_encf(&api.company.scope, &encf.parse().unwrap())
+            .await;
+        assert_eq!(owner.unwrap().unwrap().public_id, crate::id_of(&second));
+        api.issue(&numbered_invoice(&format!("{key} once more"), encf))
+            .await
+            .expect(409);
+    }
+    api.stack.leave_messages();
+}
+
+#[tokio::test]
+async fn a_number_that_a_rejection_burned_goes_to_nobody() {
+    let api = Api::start().await;
+    let issued = api.issue(&numbered_invoice("a", "E310000000042")).await.expect(201);
+    reject(&api, &issued, true).await;
+    let refused = api.issue(&numbered_invoice("b", "E310000000042")).await.expect(409);
+    assert_eq!(refused["detail"]["code"], "encf_already_used");
+    api.jobs().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn of_many_next_attempts_with_one_number_one_gets_it() {
+    let api = Api::start().await;
+    let issued = api.issue(&numbered_invoice("first", "E310000000042")).await.expect(201);
+    reject(&api, &issued, false).await;
+    let bodies: Vec<Value> = (0..8)
+        .map(|place| numbered_invoice(&format!("again {place}"), "E310000000042"))
+        .collect();
+    let answers = futures::future::join_all(bodies.iter().map(|body| api.issue(body))).await;
+    let mut statuses: Vec<u16> = answers.iter().map(|answer| answer.status.as_u16()).collect();
+    statuses.sort_unstable();
+    assert_eq!(statuses, [201, 409, 409, 409, 409, 409, 409, 409]);
     api.jobs().await;
 }
 

@@ -6,6 +6,7 @@ mod budget;
 mod events;
 mod faults;
 mod issuing;
+mod numbers;
 mod payloads;
 mod program;
 mod restart;

@@ -233,6 +233,17 @@ impl Stored {
         }
     }
 
+    /// An instant whose name is made of data; `kind` stands for it in the error.
+    pub(crate) fn instant_named(&self, name: &str, kind: &'static str) -> Result<Timestamp, StoreError> {
+        let Some(AttributeValue::N(millis)) = self.item.get(name) else {
+            return Err(self.corrupt(kind, format!("{name} is not an instant")));
+        };
+        let millis: i64 = millis
+            .parse()
+            .map_err(|_| self.corrupt(kind, format!("{name} holds {millis}")))?;
+        Timestamp::from_millisecond(millis).map_err(|error| self.corrupt(kind, format!("{name}: {error}")))
+    }
+
     /// A counter whose name is made of data.
     pub(crate) fn count(&self, name: &str) -> Result<u64, StoreError> {
         match self.item.get(name) {

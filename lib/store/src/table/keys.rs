@@ -52,7 +52,7 @@ pub(crate) const TRACK: Index = Index {
 };
 
 /// A range of e-NCF locks rotates over this many partitions, so that no sequence makes a hot one.
-const LOCK_PARTITIONS: u64 = 16;
+pub(crate) const LOCK_PARTITIONS: u64 = 16;
 
 /// The primary key of one item.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,6 +136,25 @@ pub(crate) fn range(owner: &Scope, ecf_type: ReceiptType, start: u64) -> Key {
 }
 
 pub(crate) const RECEIPT: &str = "r";
+/// Reads type and first number back from a range's sort key.
+pub(crate) fn range_parts(sk: &str) -> Option<(ReceiptType, u64)> {
+    let (ecf_type, start) = sk.split_once('#')?;
+    Some((ecf_type.parse().ok()?, start.parse().ok()?))
+}
+
+/// Reads the scope back from the partition key of ranges.
+pub(crate) fn ranges_scope(pk: &str) -> Result<Scope, StoreError> {
+    let scope = pk.strip_prefix("seq#").and_then(|scope| scope.split_once('#'));
+    let Some((company, environment)) = scope else {
+        return Err(StoreError::corrupt(pk, PK, "is not of ranges"));
+    };
+    Ok(Scope {
+        company: company
+            .parse()
+            .map_err(|error| StoreError::corrupt(pk, PK, format!("names no company: {error}")))?,
+        environment: environment_of(environment).ok_or_else(|| StoreError::corrupt(pk, PK, "names no environment"))?,
+    })
+}
 
 pub(crate) fn receipt(owner: &Scope, id: &ReceiptId) -> Key {
     Key::new(format!("{RECEIPT}#{}#{id}", scope(owner)), "r")
@@ -176,11 +195,20 @@ pub(crate) fn environment_of(segment: &str) -> Option<Environment> {
 /// The lock that makes a number used.
 pub(crate) fn encf_lock(owner: &Scope, encf: &Encf) -> Key {
     let sequence = encf.sequence();
-    let partition = sequence % LOCK_PARTITIONS;
     Key::new(
-        format!("n#{}#{}#{partition:02}", scope(owner), encf.receipt_type().as_str()),
-        format!("{sequence:010}"),
+        lock_partition(owner, encf.receipt_type(), sequence),
+        lock_sort(sequence),
     )
+}
+
+/// The partition that holds the lock of this number, and those of every sixteenth beside it.
+pub(crate) fn lock_partition(owner: &Scope, ecf_type: ReceiptType, sequence: u64) -> String {
+    let partition = sequence % LOCK_PARTITIONS;
+    format!("n#{}#{}#{partition:02}", scope(owner), ecf_type.as_str())
+}
+
+pub(crate) fn lock_sort(sequence: u64) -> String {
+    format!("{sequence:010}")
 }
 
 pub(crate) fn list_partition(owner: &Scope, of: Date) -> String {
@@ -194,6 +222,11 @@ pub(crate) fn list_sort(created_at: Timestamp, id: &ReceiptId) -> String {
 
 pub(crate) fn due_partition(shard: u8) -> String {
     format!("due#{shard}")
+}
+
+/// Ranges of numbers have partitions of their own, so that neither they nor receipts keep the other from its turn.
+pub(crate) fn due_ranges_partition(shard: u8) -> String {
+    format!("due#seq#{shard}")
 }
 
 /// RFC 3339 with milliseconds, so that text order is time order.
@@ -283,6 +316,7 @@ receipt         r#040g2081040g2081040g2081040g2081#testecf#5f75fzh08rqpf0gnfhx8z
 e-NCF lock      n#040g2081040g2081040g2081040g2081#testecf#31#03 / 0000000035
 list            040g2081040g2081040g2081040g2081#testecf#20261127 / 1795833000500#5f75fzh0
 due             due#3 / 2026-11-28T02:30:00.500Z
+due range       due#seq#1 / 2026-11-28T02:30:00.500Z
 external        040g2081040g2081040g2081040g2081#testecf#SO-1 / 1795833000500
 track           040g2081040g2081040g2081040g2081#testecf#track-1 / 1795833000500
 counter         cnt#040g2081040g2081040g2081040g2081#testecf / 20261127
@@ -325,6 +359,7 @@ token           tok#060606060606060606060606060606060606060606060606060606060606
                 format!("{} / {}", list_partition(&owner, today), list_sort(at, &receipt_id)),
             ),
             ("due", format!("{} / {}", due_partition(3), due_sort(at))),
+            ("due range", format!("{} / {}", due_ranges_partition(1), due_sort(at))),
             (
                 "external",
                 format!("{} / {}", external_partition(&owner, "SO-1"), millis_sort(at)),
@@ -368,6 +403,19 @@ token           tok#060606060606060606060606060606060606060606060606060606060606
         assert!(read("co#1").is_err());
         let other = announcement(&owner, &AnnouncementId::of(&owner, "sequence.low", "31"));
         assert!(read(&other.pk).is_err());
+    }
+
+    #[test]
+    fn a_ranges_keys_read_back() {
+        let owner = Scope {
+            company: CompanyId::from_random([1; 20]),
+            environment: Environment::CerteCF,
+        };
+        let key = range(&owner, ReceiptType::E34, 77);
+        assert_eq!(ranges_scope(&key.pk).unwrap(), owner);
+        assert_eq!(range_parts(&key.sk), Some((ReceiptType::E34, 77)));
+        assert_eq!(range_parts(&ranges_version(&owner, ReceiptType::E34).sk), None);
+        assert!(ranges_scope("r#1").is_err());
     }
 
     #[test]

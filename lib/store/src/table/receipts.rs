@@ -14,6 +14,7 @@ mod verdict;
 use ecf::{Circumstances, Condition, Encf, Fecha, ReceiptState, ReceiptType, Rnc, Stamp, StampHosts};
 use jiff::{Timestamp, civil::Date};
 
+pub(super) use creation::TAKEN_AT as LOCK_TAKEN_AT;
 pub use creation::{Created, NewReceipt, SignedLater};
 pub use finding::ListedReceipt;
 pub use sending::{Claim, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND};
@@ -66,6 +67,8 @@ pub struct Receipt {
     pub secuencia_utilizada: Option<bool>,
     /// The authority's answer as JSON text.
     pub taxauth_response: Option<String>,
+    /// The authority's ids of documents of ours that were rejected under this number before.
+    pub earlier_track_ids: Vec<String>,
     /// What is still to be told, and to whom.
     pub outbox: Vec<OutboxEntry>,
     /// When housekeeping looks after this receipt; absent when nothing is left to do.
@@ -97,6 +100,8 @@ pub enum Mode {
 pub enum OutboxEntry {
     Webhook,
     Exchange,
+    /// The range of a number that a rejection left free.
+    Number,
 }
 
 impl OutboxEntry {
@@ -104,11 +109,12 @@ impl OutboxEntry {
         match self {
             Self::Webhook => "webhook",
             Self::Exchange => "exchange",
+            Self::Number => "number",
         }
     }
 
     fn from_str(text: &str) -> Option<Self> {
-        [Self::Webhook, Self::Exchange]
+        [Self::Webhook, Self::Exchange, Self::Number]
             .into_iter()
             .find(|entry| entry.as_str() == text)
     }
@@ -139,6 +145,11 @@ impl Receipt {
             codigo_seguridad: &signed.security_code,
         };
         Some(stamp.url(hosts))
+    }
+
+    /// Whether its number may go to another receipt: it was rejected, and the authority did not count the number as used.
+    pub fn left_its_number(&self) -> bool {
+        self.state == ReceiptState::Rejected && self.secuencia_utilizada == Some(false) && self.signed.is_some()
     }
 
     /// The day whose list and counters hold this receipt.

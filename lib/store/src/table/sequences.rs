@@ -1,21 +1,33 @@
-//! Ranges of e-NCF numbers, and how a number is taken from one.
+//! Ranges of e-NCF numbers.
 //!
 //! A range belongs to one company, environment and type, and is numbered either by the service or by the caller;
-//! a range that was opened without saying which is fixed by its first use. Taking a number is one conditional write:
-//! the range's `next` goes up, or a freed number leaves the free list, which goes first. Each take leaves a time, so
-//! that a number whose request died can be found and freed. The lock written with the receipt is what makes a number
-//! used; it is the only judge.
+//! a range that was opened without saying which is fixed by its first use. `opening.rs` opens and changes ranges,
+//! `taking.rs` takes numbers from them, `holes.rs` finds the numbers whose request died and frees them, `alerts.rs`
+//! tells when a range runs low or out of time. The lock written with the receipt is what makes a number used; it is
+//! the only judge.
+//!
+//! A range is on the due index while something may have to be done for it: from a take on until every number below
+//! `next` is locked or listed as free, and while it has an expiry to warn of.
 
-use aws_sdk_dynamodb::types::AttributeValue;
+mod alerts;
+mod holes;
+mod opening;
+mod taking;
+
+use std::{fmt, str::FromStr};
+
 use ecf::{Encf, Fecha, ReceiptType};
 use jiff::Timestamp;
 
+pub use alerts::{RangeAlert, Thresholds};
+pub use holes::{DueRange, MOST_FREE, RANGE_SHARDS, Reviewed};
+pub use opening::{Changed, NewRange, Opened, RANGES_PER_TYPE, RangeChanges};
+pub use taking::{CallerTake, Take};
+
 use super::{
     Query, Sort, Table,
-    change::Change,
-    item::{NewItem, Stored, instant, number, text},
-    keys::{self, SK},
-    write::{Applied, Part, Transacted, dice, pause},
+    item::Stored,
+    keys::{self, DUE, SK},
 };
 use crate::{StoreError, ids::Scope};
 
@@ -25,7 +37,14 @@ const VALID_UNTIL: &str = "valid_until";
 const NUMBERING: &str = "numbering";
 const FREE: &str = "free";
 const LAST_TAKEN_AT: &str = "last_taken_at";
+/// With a number after it: when this number, which was free, was taken again.
 const TAKEN: &str = "taken";
+/// The lowest number that nobody has looked at since it was taken.
+const CHECKED: &str = "checked";
+/// Set while the range is switched off.
+const OFF: &str = "off";
+const TOLD_LOW: &str = "told_low";
+const TOLD_EXPIRING: &str = "told_expiring";
 const CREATED_AT: &str = "created_at";
 const VERSION: &str = "version";
 
@@ -48,16 +67,37 @@ impl Numbering {
     }
 }
 
-/// A range to open.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NewRange {
+/// What names a range within its company and environment: its type and its first number, which never changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RangeId {
     pub ecf_type: ReceiptType,
     pub start: u64,
-    pub end: u64,
-    pub valid_until: Option<Fecha>,
-    /// `None`: the first use fixes it.
-    pub numbering: Option<Numbering>,
-    pub created_at: Timestamp,
+}
+
+/// A text that names no range.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} names no range: a type and a first number were expected, such as 31-1")]
+pub struct RangeIdError(String);
+
+impl fmt::Display for RangeId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}-{}", self.ecf_type.as_str(), self.start)
+    }
+}
+
+impl FromStr for RangeId {
+    type Err = RangeIdError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let id = text.split_once('-').and_then(|(ecf_type, start)| {
+            Some(Self {
+                ecf_type: ecf_type.parse().ok()?,
+                start: start.parse().ok()?,
+            })
+        });
+        id.filter(|id| id.to_string() == text)
+            .ok_or_else(|| RangeIdError(text.to_owned()))
+    }
 }
 
 /// A range as it stands.
@@ -70,51 +110,54 @@ pub struct Range {
     pub next: u64,
     pub valid_until: Option<Fecha>,
     pub numbering: Option<Numbering>,
+    /// `false`: switched off, so that it gives no number and takes none.
+    pub active: bool,
     /// Freed numbers, which are taken before `next`.
     pub free: Vec<u64>,
+    /// Numbers that were free and are taken again, and when, until it shows whether a receipt got them.
+    pub retaken: Vec<(u64, Timestamp)>,
+    /// Every lower number of this range is locked or was freed.
+    pub checked: u64,
     pub last_taken_at: Option<Timestamp>,
     pub created_at: Timestamp,
+    /// When housekeeping looks after this range.
+    pub next_look: Option<Timestamp>,
+    /// The last number that it had when it was told as low.
+    pub told_low: Option<u64>,
+    /// The last day that it had when it was told as expiring.
+    pub told_expiring: Option<Fecha>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Opened {
-    New,
-    /// This range of the same type holds some of the numbers.
-    Overlaps(Range),
-}
-
-/// What came of asking for the next number.
+/// What can be said of a range in one word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Take {
-    Taken {
-        encf: Encf,
-        valid_until: Option<Fecha>,
-    },
-    /// No range of this type is open.
-    NoRange,
-    /// Every range that is valid has given all its numbers.
-    Exhausted,
-    /// Every range that the service numbers is past its expiry.
+pub enum RangeState {
+    Active,
+    /// Switched off.
+    Inactive,
     Expired,
-    /// Only the caller numbers this type.
-    CallerNumbered,
+    /// Every number was given.
+    Exhausted,
 }
 
-/// What came of checking a number that the caller chose.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CallerTake {
-    Ok {
-        valid_until: Option<Fecha>,
-    },
-    OutsideRanges,
-    Expired {
-        valid_until: Fecha,
-    },
-    /// The service numbers this range.
-    ServiceNumbered,
+impl RangeState {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Inactive => "inactive",
+            Self::Expired => "expired",
+            Self::Exhausted => "exhausted",
+        }
+    }
 }
 
 impl Range {
+    pub fn id(&self) -> RangeId {
+        RangeId {
+            ecf_type: self.ecf_type,
+            start: self.start,
+        }
+    }
+
     pub fn contains(&self, sequence: u64) -> bool {
         (self.start..=self.end).contains(&sequence)
     }
@@ -127,75 +170,39 @@ impl Range {
         self.valid_until.is_some_and(|last_day| last_day < today)
     }
 
+    /// Whether the service may take a number from it today.
+    pub fn gives_numbers(&self, today: Fecha) -> bool {
+        self.numbering != Some(Numbering::Caller) && self.state(today) == RangeState::Active
+    }
+
+    pub fn state(&self, today: Fecha) -> RangeState {
+        if !self.active {
+            RangeState::Inactive
+        } else if self.is_expired(today) {
+            RangeState::Expired
+        } else if self.is_exhausted() {
+            RangeState::Exhausted
+        } else {
+            RangeState::Active
+        }
+    }
+
+    /// How many numbers it holds.
+    pub fn total(&self) -> u64 {
+        self.end + 1 - self.start
+    }
+
+    /// How many numbers it can still give.
+    pub fn available(&self) -> u64 {
+        (self.end + 1).saturating_sub(self.next) + self.free.len() as u64
+    }
+
     fn overlaps(&self, start: u64, end: u64) -> bool {
         self.start <= end && start <= self.end
     }
 }
 
 impl Table {
-    /// Opens a range, unless it overlaps another of its type.
-    ///
-    /// # Errors
-    /// Besides failures of the store: [`StoreError::Contended`] when ranges of this type keep being opened meanwhile.
-    pub async fn open_range(&self, scope: &Scope, new: NewRange) -> Result<Opened, StoreError> {
-        for attempt in 1..=ROUNDS {
-            let (version, ranges) = self.ranges_of_type(scope, new.ecf_type, true).await?;
-            if let Some(range) = ranges.into_iter().find(|range| range.overlaps(new.start, new.end)) {
-                return Ok(Opened::Overlaps(range));
-            }
-            // The version is one higher with every opening: whoever checked an older list loses.
-            let counted = Change::of(keys::ranges_version(scope, new.ecf_type)).set(VERSION, number(version + 1));
-            let counted = match version {
-                0 => counted.when("attribute_not_exists(#version)"),
-                _ => counted.when("#version = :seen").bind(":seen", number(version)),
-            };
-            let item = NewItem::new(&keys::range(scope, new.ecf_type, new.start))
-                .with(END, number(new.end))
-                .with(NEXT, number(new.start))
-                .with_some(VALID_UNTIL, new.valid_until.map(text))
-                .with_some(NUMBERING, new.numbering.map(|numbering| text(numbering.as_str())))
-                .with(CREATED_AT, instant(new.created_at))
-                .build();
-            let parts = vec![Part::Update(counted), Part::PutNew(item)];
-            match self.transact("open range", parts).await? {
-                Transacted::Done => return Ok(Opened::New),
-                Transacted::Refused(_) => pause(attempt).await,
-            }
-        }
-        Err(StoreError::Contended {
-            operation: "open range",
-            attempts: ROUNDS,
-        })
-    }
-
-    /// Opens the numbers that every taxpayer owns in pre-certification (technical description, environments): of each type
-    /// the first half for callers that number by themselves, the rest for this service. Ranges that are there stay.
-    pub async fn open_precertification_ranges(
-        &self,
-        scope: &Scope,
-        valid_until: Fecha,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
-        for ecf_type in ReceiptType::ALL {
-            let halves = [
-                (1, 4_999_999, Numbering::Caller),
-                (5_000_000, 10_000_000, Numbering::Service),
-            ];
-            for (start, end, numbering) in halves {
-                let new = NewRange {
-                    ecf_type,
-                    start,
-                    end,
-                    valid_until: ecf_type.carries_expiry().then_some(valid_until),
-                    numbering: Some(numbering),
-                    created_at: now,
-                };
-                self.open_range(scope, new).await?;
-            }
-        }
-        Ok(())
-    }
-
     /// The ranges of one type or of all, by type and first number.
     pub async fn ranges(&self, scope: &Scope, ecf_type: Option<ReceiptType>) -> Result<Vec<Range>, StoreError> {
         if let Some(ecf_type) = ecf_type {
@@ -209,99 +216,13 @@ impl Table {
         items.iter().filter(|item| !item.has(VERSION)).map(read_range).collect()
     }
 
-    /// Takes the next number of the first range that has one.
-    ///
-    /// A call that fails may have taken a number all the same; housekeeping finds and frees it.
-    ///
-    /// # Errors
-    /// Besides failures of the store: [`StoreError::Contended`] when other callers empty the free list faster than
-    /// this one reads it.
-    pub async fn take_next_number(
-        &self,
-        scope: &Scope,
-        ecf_type: ReceiptType,
-        today: Fecha,
-        now: Timestamp,
-    ) -> Result<Take, StoreError> {
-        // An older list is good enough to choose from: the conditional write decides.
-        let (_, mut ranges) = self.ranges_of_type(scope, ecf_type, false).await?;
-        for attempt in 1..=ROUNDS {
-            let Some(range) = ranges.iter_mut().find(|range| gives_numbers(range, today)) else {
-                let consistent = self.ranges_of_type(scope, ecf_type, true).await?.1;
-                if attempt < ROUNDS && consistent.iter().any(|range| gives_numbers(range, today)) {
-                    ranges = consistent;
-                    continue;
-                }
-                return Ok(nothing_to_take(&consistent, today));
-            };
-            let (change, sequence) = take_change(scope, range, now);
-            match self.apply("take number", change).await? {
-                Applied::Done(stored) => {
-                    let sequence = match sequence {
-                        Some(freed) => freed,
-                        None => stored.parse::<u64>(NEXT)?.saturating_sub(1),
-                    };
-                    let encf = Encf::new(ecf_type, sequence).map_err(|error| stored.corrupt(NEXT, error))?;
-                    return Ok(Take::Taken {
-                        encf,
-                        valid_until: range.valid_until,
-                    });
-                }
-                Applied::Refused(Some(stored)) => {
-                    let was_race = sequence.is_some();
-                    *range = read_range(&stored)?;
-                    if was_race {
-                        pause(attempt).await;
-                    }
-                }
-                Applied::Refused(None) => ranges = self.ranges_of_type(scope, ecf_type, true).await?.1,
-            }
-        }
-        Err(StoreError::Contended {
-            operation: "take number",
-            attempts: ROUNDS,
-        })
+    /// One range.
+    pub async fn range(&self, scope: &Scope, id: RangeId) -> Result<Option<Range>, StoreError> {
+        let stored = self.read("read range", &key(scope, id)).await?;
+        stored.as_ref().map(read_range).transpose()
     }
 
-    /// Checks a number that the caller chose, and fixes the range as caller-numbered on its first use.
-    pub async fn claim_caller_number(
-        &self,
-        scope: &Scope,
-        encf: &Encf,
-        today: Fecha,
-        now: Timestamp,
-    ) -> Result<CallerTake, StoreError> {
-        let sequence = encf.sequence();
-        let mut ranges = self.ranges_of_type(scope, encf.receipt_type(), false).await?.1;
-        if !ranges.iter().any(|range| range.contains(sequence)) {
-            // It may have been opened a moment ago.
-            ranges = self.ranges_of_type(scope, encf.receipt_type(), true).await?.1;
-        }
-        let Some(range) = ranges.into_iter().find(|range| range.contains(sequence)) else {
-            return Ok(CallerTake::OutsideRanges);
-        };
-        if let Some(valid_until) = range.valid_until.filter(|last_day| *last_day < today) {
-            return Ok(CallerTake::Expired { valid_until });
-        }
-        let valid_until = range.valid_until;
-        match range.numbering {
-            Some(Numbering::Caller) => return Ok(CallerTake::Ok { valid_until }),
-            Some(Numbering::Service) => return Ok(CallerTake::ServiceNumbered),
-            None => {}
-        }
-        let change = Change::of(keys::range(scope, range.ecf_type, range.start))
-            .set(NUMBERING, text(Numbering::Caller.as_str()))
-            .set(LAST_TAKEN_AT, instant(now))
-            .when("attribute_exists(#pk) AND (attribute_not_exists(#numbering) OR #numbering = :caller)")
-            .bind(":caller", text(Numbering::Caller.as_str()));
-        Ok(match self.apply("fix numbering", change).await? {
-            Applied::Done(_) => CallerTake::Ok { valid_until },
-            Applied::Refused(Some(_)) => CallerTake::ServiceNumbered,
-            Applied::Refused(None) => CallerTake::OutsideRanges,
-        })
-    }
-
-    /// The type's version (how often a range was opened) and its ranges by first number.
+    /// The type's version (how often a range was opened or changed) and its ranges by first number.
     async fn ranges_of_type(
         &self,
         scope: &Scope,
@@ -323,113 +244,73 @@ impl Table {
         }
         Ok((version, ranges))
     }
-}
 
-fn gives_numbers(range: &Range, today: Fecha) -> bool {
-    range.numbering != Some(Numbering::Caller) && !range.is_expired(today) && !range.is_exhausted()
-}
-
-fn nothing_to_take(ranges: &[Range], today: Fecha) -> Take {
-    if ranges.is_empty() {
-        return Take::NoRange;
-    }
-    let mut ours = ranges
-        .iter()
-        .filter(|range| range.numbering != Some(Numbering::Caller))
-        .peekable();
-    if ours.peek().is_none() {
-        return Take::CallerNumbered;
-    }
-    if ours.all(|range| range.is_expired(today)) {
-        Take::Expired
-    } else {
-        Take::Exhausted
+    /// The range that holds a number.
+    async fn range_of(&self, scope: &Scope, encf: &Encf) -> Result<Option<Range>, StoreError> {
+        let holds = |range: &Range| range.contains(encf.sequence());
+        let ranges = self.ranges_of_type(scope, encf.receipt_type(), false).await?.1;
+        if let Some(range) = ranges.into_iter().find(holds) {
+            return Ok(Some(range));
+        }
+        // It may have been opened a moment ago.
+        let ranges = self.ranges_of_type(scope, encf.receipt_type(), true).await?.1;
+        Ok(ranges.into_iter().find(holds))
     }
 }
 
-/// The write that takes a number, and the number when it is a freed one.
-fn take_change(scope: &Scope, range: &Range, now: Timestamp) -> (Change, Option<u64>) {
-    let change = Change::of(keys::range(scope, range.ecf_type, range.start))
-        .set_once(NUMBERING, text(Numbering::Service.as_str()))
-        .bind(":service", text(Numbering::Service.as_str()));
-    let ours = "attribute_exists(#pk) AND (attribute_not_exists(#numbering) OR #numbering = :service)";
-    if range.free.is_empty() {
-        let change = change
-            .add(NEXT, number(1))
-            .set(LAST_TAKEN_AT, instant(now))
-            .when(format!("{ours} AND #next <= #last AND attribute_not_exists(#free)"));
-        return (change, None);
-    }
-    // Any of them: callers that race for freed numbers should not all want the same.
-    let place = usize::try_from(dice() % range.free.len() as u64).unwrap_or(0);
-    let sequence = range.free[place];
-    let change = change
-        .delete(FREE, AttributeValue::Ns(vec![sequence.to_string()]))
-        .set(&format!("{TAKEN}{sequence}"), instant(now))
-        .when(format!("{ours} AND contains(#free, :freed)"))
-        .bind(":freed", number(sequence));
-    (change, Some(sequence))
+fn key(scope: &Scope, id: RangeId) -> keys::Key {
+    keys::range(scope, id.ecf_type, id.start)
 }
 
 fn read_range(stored: &Stored) -> Result<Range, StoreError> {
-    let Some((ecf_type, start)) = stored.sk()?.split_once('#') else {
-        return Err(stored.corrupt(SK, "is not a range's"));
-    };
+    let (ecf_type, start) = keys::range_parts(stored.sk()?).ok_or_else(|| stored.corrupt(SK, "is not a range's"))?;
     let numbering = match stored.opt_str(NUMBERING)? {
         None => None,
         Some("service") => Some(Numbering::Service),
         Some("caller") => Some(Numbering::Caller),
         Some(other) => return Err(stored.corrupt(NUMBERING, format!("is {other}"))),
     };
+    let mut retaken = Vec::new();
+    for name in stored.names() {
+        if let Some(sequence) = name.strip_prefix(TAKEN) {
+            let sequence = sequence.parse().map_err(|error| stored.corrupt(TAKEN, error))?;
+            retaken.push((sequence, stored.instant_named(name, TAKEN)?));
+        }
+    }
+    retaken.sort_unstable();
     Ok(Range {
-        ecf_type: ecf_type.parse().map_err(|error| stored.corrupt(SK, error))?,
-        start: start.parse().map_err(|error| stored.corrupt(SK, error))?,
+        ecf_type,
+        start,
         end: stored.parse(END)?,
         next: stored.parse(NEXT)?,
         valid_until: stored.opt_parse(VALID_UNTIL)?,
         numbering,
+        active: !stored.has(OFF),
         free: stored.numbers(FREE)?,
+        retaken,
+        checked: stored.opt_parse(CHECKED)?.unwrap_or(start),
         last_taken_at: stored.opt_instant(LAST_TAKEN_AT)?,
         created_at: stored.instant(CREATED_AT)?,
+        next_look: stored.opt_parse(DUE.sk)?,
+        told_low: stored.opt_parse(TOLD_LOW)?,
+        told_expiring: stored.opt_parse(TOLD_EXPIRING)?,
     })
 }
 
 #[cfg(test)]
 mod tests {
-    use ecf::Environment;
-
     use super::*;
-    use crate::ids::CompanyId;
 
-    /// A reader whose list is behind does not see that numbers were freed; the write must.
     #[test]
-    fn a_new_number_is_taken_only_on_the_condition_that_none_is_free() {
-        let scope = Scope {
-            company: CompanyId::from_random([1; 20]),
-            environment: Environment::TesteCF,
-        };
-        let mut range = Range {
+    fn a_ranges_id_reads_back_and_has_one_spelling() {
+        let id = RangeId {
             ecf_type: ReceiptType::E31,
-            start: 1,
-            end: 9,
-            next: 4,
-            valid_until: None,
-            numbering: Some(Numbering::Service),
-            free: Vec::new(),
-            last_taken_at: None,
-            created_at: Timestamp::UNIX_EPOCH,
+            start: 5_000_000,
         };
-        let (change, freed) = take_change(&scope, &range, Timestamp::UNIX_EPOCH);
-        assert_eq!(freed, None);
-        let condition = change.condition().unwrap();
-        assert!(
-            condition.ends_with("AND #next <= #last AND attribute_not_exists(#free)"),
-            "{condition}"
-        );
-
-        range.free = vec![2];
-        let (change, freed) = take_change(&scope, &range, Timestamp::UNIX_EPOCH);
-        assert_eq!(freed, Some(2));
-        assert!(change.condition().unwrap().ends_with("AND contains(#free, :freed)"));
+        assert_eq!(id.to_string(), "31-5000000");
+        assert_eq!("31-5000000".parse(), Ok(id));
+        for wrong in ["31-05000000", "31-", "31", "99-1", "31-1-2", "31-+1", ""] {
+            assert!(wrong.parse::<RangeId>().is_err(), "{wrong}");
+        }
     }
 }

@@ -2,7 +2,7 @@ use std::collections::BTreeSet;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::{Encf, Fecha};
-use ecf_store::{CallerTake, NewRange, Numbering, Opened, Take};
+use ecf_store::{CallerTake, Changed, NewRange, Numbering, Opened, RangeChanges, Take};
 
 use crate::support::{App, T31, app, encf, noon, table_name};
 
@@ -118,6 +118,77 @@ async fn ranges_of_one_type_never_overlap_even_when_opened_at_once() {
     }
     assert_eq!(opened, 1);
     assert_eq!(app.table.ranges(&app.scope, Some(T31)).await.unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn opening_the_same_range_again_finds_it() {
+    let app = app("same range").await;
+    open(&app, range(10, 20)).await;
+    let again = app.table.open_range(&app.scope, range(10, 20)).await.unwrap();
+    assert!(matches!(again, Opened::Already(range) if range.start == 10));
+    let other = NewRange {
+        valid_until: Some(today()),
+        ..range(10, 20)
+    };
+    let other = app.table.open_range(&app.scope, other).await.unwrap();
+    assert!(matches!(other, Opened::Overlaps(_)));
+}
+
+#[tokio::test]
+async fn a_range_grows_into_free_numbers_only_and_never_shrinks() {
+    let app = app("change").await;
+    open(&app, range(10, 20)).await;
+    open(&app, range(31, 40)).await;
+    let change = async |end, valid_until: Option<&str>| {
+        let changes = RangeChanges {
+            active: None,
+            end: Some(end),
+            valid_until: valid_until.map(|day| day.parse().unwrap()),
+        };
+        let id = "31-10".parse().unwrap();
+        app.table.change_range(&app.scope, id, changes, noon()).await.unwrap()
+    };
+    assert!(matches!(change(19, None).await, Changed::WouldShrink(range) if range.end == 20));
+    assert!(matches!(change(31, None).await, Changed::Overlaps(range) if range.start == 31));
+    let Changed::Now(changed) = change(30, Some("31-12-2027")).await else {
+        panic!("not changed")
+    };
+    assert_eq!(
+        (changed.end, changed.valid_until),
+        (30, Some("31-12-2027".parse().unwrap()))
+    );
+    // An opening that overlaps the new end is refused.
+    assert!(matches!(
+        app.table.open_range(&app.scope, range(30, 30)).await.unwrap(),
+        Opened::Overlaps(_)
+    ));
+    for scope in app.foreign_scopes() {
+        let id = "31-10".parse().unwrap();
+        let changed = app
+            .table
+            .change_range(&scope, id, RangeChanges::default(), noon())
+            .await;
+        assert_eq!(changed.unwrap(), Changed::Missing);
+    }
+}
+
+#[tokio::test]
+async fn a_range_that_is_off_is_passed_over_until_it_is_on_again() {
+    let app = app("off").await;
+    open(&app, range(1, 9)).await;
+    open(&app, range(10, 19)).await;
+    let switch = async |active| {
+        let changes = RangeChanges {
+            active: Some(active),
+            ..RangeChanges::default()
+        };
+        let id = "31-1".parse().unwrap();
+        app.table.change_range(&app.scope, id, changes, noon()).await.unwrap()
+    };
+    switch(false).await;
+    assert_eq!(taken(&app).await, encf("E310000000010"));
+    switch(true).await;
+    assert_eq!(taken(&app).await, encf("E310000000001"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

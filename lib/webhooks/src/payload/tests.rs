@@ -44,6 +44,7 @@ fn receipt(state: ReceiptState) -> Receipt {
         error_message: None,
         secuencia_utilizada: Some(true),
         taxauth_response: Some(r#"{"codigo":1,"estado":"Aceptado","mensajes":[{"valor":"ñ"}]}"#.into()),
+        earlier_track_ids: Vec::new(),
         outbox: vec![OutboxEntry::Webhook],
         next_action_at: None,
     }

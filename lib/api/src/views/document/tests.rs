@@ -41,6 +41,7 @@ fn received() -> Receipt {
         secuencia_utilizada: None,
         taxauth_response: None,
         outbox: Vec::new(),
+        earlier_track_ids: Vec::new(),
         next_action_at: None,
     }
 }

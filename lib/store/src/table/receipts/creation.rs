@@ -1,6 +1,9 @@
 //! Making a receipt: one transaction of the record, which must not exist, and the lock of its number, which must not
 //! exist either.
 //!
+//! A rejection may leave its number free (`secuenciaUtilizada` is false). The lock then passes to the next receipt that asks
+//! for the number, in that receipt's transaction; the rejected one stays as it is.
+//!
 //! After an error that is not a definite refusal nobody knows whether the transaction took effect, so the record is
 //! read: ours is there, another is there, or the caller must try again.
 
@@ -14,7 +17,8 @@ use crate::{
     ids::{ReceiptId, Scope},
     table::{
         Table,
-        item::{Item, NewItem, Stored, instant, text, to_millis},
+        change::Change,
+        item::{NewItem, Stored, instant, text, to_millis},
         keys,
         write::{Part, Transacted},
     },
@@ -24,7 +28,8 @@ use crate::{
 pub(super) const FIRST_LOOK: SignedDuration = SignedDuration::from_mins(10);
 
 pub(super) const OWNER: &str = "ow";
-const TAKEN_AT: &str = "ta";
+/// When the request that took the number began.
+pub(in crate::table) const TAKEN_AT: &str = "ta";
 
 /// A receipt to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,36 +88,13 @@ impl Table {
     /// Besides failures of the store: a retryable error when the outcome is not known and no record is there. The
     /// number may be locked later on; the caller must not give it to anybody else.
     pub async fn create_receipt(&self, scope: &Scope, new: NewReceipt) -> Result<Created, StoreError> {
-        let operation = "create receipt";
-        let receipt = record::new_item(scope, &new);
-        let mut parts = vec![Part::PutNew(receipt.clone())];
-        if let Some(signed) = &new.signed {
-            parts.push(Part::PutNew(lock_item(
-                scope,
-                &signed.encf,
-                &new.public_id,
-                new.created_at,
-            )));
-        }
-        match self.transact(operation, parts).await {
-            Ok(Transacted::Done) => Ok(Created::New(record::read(&Stored::new(receipt))?)),
-            Ok(Transacted::Refused(mut refusals)) => match refusals.first_mut().and_then(Option::take) {
-                Some(refusal) => {
-                    let existing = match refusal.existing {
-                        Some(stored) => Some(record::read(&stored)?),
-                        None => self.receipt(scope, &new.public_id).await?,
-                    };
-                    existing
-                        .map(|existing| whose(existing, &new))
-                        .ok_or_else(|| StoreError::retry(operation, "the record that was in the way is gone"))
-                }
-                None => Ok(Created::NumberTaken),
-            },
-            Err(error) if error.is_retryable() => match self.receipt(scope, &new.public_id).await? {
-                Some(existing) => Ok(whose(existing, &new)),
-                None => Err(error),
-            },
-            Err(error) => Err(error),
+        let created = self.create_after(None, scope, &new).await?;
+        let (Created::NumberTaken, Some(signed)) = (&created, &new.signed) else {
+            return Ok(created);
+        };
+        match self.number_left_by(scope, &signed.encf).await? {
+            Some(earlier) => self.create_after(Some(&earlier), scope, &new).await,
+            None => Ok(created),
         }
     }
 
@@ -127,15 +109,66 @@ impl Table {
         signed: &Signed,
         now: Timestamp,
     ) -> Result<SignedLater, StoreError> {
+        let outcome = self.sign_after(None, scope, id, signed, now).await?;
+        let SignedLater::NumberTaken = outcome else {
+            return Ok(outcome);
+        };
+        match self.number_left_by(scope, &signed.encf).await? {
+            Some(earlier) => self.sign_after(Some(&earlier), scope, id, signed, now).await,
+            None => Ok(outcome),
+        }
+    }
+
+    /// Creates a receipt whose number is new, or was left by an earlier one.
+    async fn create_after(
+        &self,
+        earlier: Option<&Receipt>,
+        scope: &Scope,
+        new: &NewReceipt,
+    ) -> Result<Created, StoreError> {
+        let operation = "create receipt";
+        let receipt = record::new_item(scope, new, earlier);
+        let mut parts = vec![Part::PutNew(receipt.clone())];
+        if let Some(signed) = &new.signed {
+            parts.push(lock_part(scope, &signed.encf, &new.public_id, new.created_at, earlier));
+        }
+        match self.transact(operation, parts).await {
+            Ok(Transacted::Done) => Ok(Created::New(record::read(&Stored::new(receipt))?)),
+            Ok(Transacted::Refused(mut refusals)) => match refusals.first_mut().and_then(Option::take) {
+                Some(refusal) => {
+                    let existing = match refusal.existing {
+                        Some(stored) => Some(record::read(&stored)?),
+                        None => self.receipt(scope, &new.public_id).await?,
+                    };
+                    existing
+                        .map(|existing| whose(existing, new))
+                        .ok_or_else(|| StoreError::retry(operation, "the record that was in the way is gone"))
+                }
+                None => Ok(Created::NumberTaken),
+            },
+            Err(error) if error.is_retryable() => match self.receipt(scope, &new.public_id).await? {
+                Some(existing) => Ok(whose(existing, new)),
+                None => Err(error),
+            },
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn sign_after(
+        &self,
+        earlier: Option<&Receipt>,
+        scope: &Scope,
+        id: &ReceiptId,
+        signed: &Signed,
+        now: Timestamp,
+    ) -> Result<SignedLater, StoreError> {
         // `validated` is passed through within the step: the document was checked to be signed.
         let [before, long_before] =
             [ReceiptState::Signed, ReceiptState::Validated].map(|state| state.predecessors(Circumstances::default()));
-        let change = record::sign_change(scope, id, signed, now);
+        let change = record::sign_change(scope, id, signed, now, earlier);
         let change = in_states(change, before.chain(long_before), "attribute_not_exists(#en)");
-        let lock = lock_item(scope, &signed.encf, id, now);
-        let result = self
-            .transact("sign receipt", vec![Part::Update(change), Part::PutNew(lock)])
-            .await;
+        let lock = lock_part(scope, &signed.encf, id, now, earlier);
+        let result = self.transact("sign receipt", vec![Part::Update(change), lock]).await;
         match result {
             Ok(Transacted::Refused(refusals)) if refusals.first().is_some_and(Option::is_none) => {
                 Ok(SignedLater::NumberTaken)
@@ -166,9 +199,23 @@ fn whose(existing: Receipt, new: &NewReceipt) -> Created {
     }
 }
 
-fn lock_item(scope: &Scope, encf: &Encf, owner: &ReceiptId, now: Timestamp) -> Item {
-    NewItem::new(&keys::encf_lock(scope, encf))
-        .with(OWNER, text(owner))
-        .with(TAKEN_AT, instant(now))
-        .build()
+/// The write that makes the number this receipt's: it must be nobody's, or still the earlier receipt's that left it. That
+/// one's state needs no second look, because a rejection is final.
+fn lock_part(scope: &Scope, encf: &Encf, owner: &ReceiptId, now: Timestamp, earlier: Option<&Receipt>) -> Part {
+    let key = keys::encf_lock(scope, encf);
+    match earlier {
+        None => Part::PutNew(
+            NewItem::new(&key)
+                .with(OWNER, text(owner))
+                .with(TAKEN_AT, instant(now))
+                .build(),
+        ),
+        Some(earlier) => Part::Update(
+            Change::of(key)
+                .set(OWNER, text(owner))
+                .set(TAKEN_AT, instant(now))
+                .when("#ow = :earlier")
+                .bind(":earlier", text(earlier.public_id)),
+        ),
+    }
 }

@@ -26,12 +26,18 @@ pub struct ListedReceipt {
 }
 
 impl Table {
-    /// The receipt that holds a number.
+    /// The receipt that holds a number; of several that had it, one after the other, the last.
     pub async fn receipt_by_encf(&self, scope: &Scope, encf: &Encf) -> Result<Option<Receipt>, StoreError> {
         let Some(lock) = self.read("read e-NCF lock", &keys::encf_lock(scope, encf)).await? else {
             return Ok(None);
         };
         self.receipt(scope, &lock.parse(OWNER)?).await
+    }
+
+    /// The rejected receipt that left a number free; `None`: the number is nobody's, or of a receipt that keeps it.
+    pub async fn number_left_by(&self, scope: &Scope, encf: &Encf) -> Result<Option<Receipt>, StoreError> {
+        let owner = self.receipt_by_encf(scope, encf).await?;
+        Ok(owner.filter(Receipt::left_its_number))
     }
 
     /// The newest receipt with this `external_id`.

@@ -12,7 +12,9 @@
 //! | `en`, `sd`, `sc` | e-NCF, sign date, security code | | `sb`, `cd` | submitted, completed |
 //! | `sx`, `rf` | hash of signed XML, of RFCE | | `ec`, `em` | error code, message |
 //! | `ob` | outbox | | `su`, `rs` | secuenciaUtilizada, the authority's answer |
+//! | | | | `et` | track ids of earlier receipts of this number |
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::ReceiptState;
 use jiff::Timestamp;
 
@@ -24,7 +26,7 @@ use crate::{
     table::{
         change::Change,
         due,
-        item::{Item, NewItem, Stored, bytes, instant, text},
+        item::{Item, NewItem, Stored, bytes, instant, text, texts},
         keys::{self, DUE, EXTERNAL, LIST, PK, TRACK},
     },
 };
@@ -60,13 +62,15 @@ pub(super) const ERROR_CODE: &str = "ec";
 pub(super) const ERROR_MESSAGE: &str = "em";
 pub(super) const SECUENCIA_UTILIZADA: &str = "su";
 pub(super) const RESPONSE: &str = "rs";
+const EARLIER_TRACK_IDS: &str = "et";
 
 /// What a finished send or look-up leaves behind no more.
 pub(super) const LEASE: [&str; 4] = [LEASE_UNTIL, LEASE_KEY, NEGATIVES, LOOKED_UP_AT];
 /// What takes a receipt off the due index.
 pub(super) const NOT_DUE: [&str; 2] = [DUE.pk, DUE.sk];
 
-pub(super) fn new_item(scope: &Scope, new: &NewReceipt) -> Item {
+/// `earlier` left its number to the new one.
+pub(super) fn new_item(scope: &Scope, new: &NewReceipt, earlier: Option<&Receipt>) -> Item {
     let created_at = instant(new.created_at);
     let item = NewItem::new(&keys::receipt(scope, &new.public_id))
         .with(
@@ -103,11 +107,18 @@ pub(super) fn new_item(scope: &Scope, new: &NewReceipt) -> Item {
         .with(SECURITY_CODE, text(&signed.security_code))
         .with(SIGNED_XML, bytes(signed.signed_xml))
         .with_some(RFCE, signed.rfce.map(bytes))
+        .with_some(EARLIER_TRACK_IDS, earlier.and_then(track_ids_with_its_own))
         .build()
 }
 
 /// The change that adds number and signature to a receipt that waited for them.
-pub(super) fn sign_change(scope: &Scope, id: &ReceiptId, signed: &Signed, now: Timestamp) -> Change {
+pub(super) fn sign_change(
+    scope: &Scope,
+    id: &ReceiptId,
+    signed: &Signed,
+    now: Timestamp,
+    earlier: Option<&Receipt>,
+) -> Change {
     Change::of(keys::receipt(scope, id))
         .set(STATE, text(ReceiptState::Signed))
         .set(UPDATED_AT, instant(now))
@@ -116,6 +127,14 @@ pub(super) fn sign_change(scope: &Scope, id: &ReceiptId, signed: &Signed, now: T
         .set(SECURITY_CODE, text(&signed.security_code))
         .set(SIGNED_XML, bytes(signed.signed_xml))
         .set_some(RFCE, signed.rfce.map(bytes))
+        .set_some(EARLIER_TRACK_IDS, earlier.and_then(track_ids_with_its_own))
+}
+
+/// By what the authority knows a number's earlier documents: the receipt's own and those before it.
+fn track_ids_with_its_own(earlier: &Receipt) -> Option<AttributeValue> {
+    let mut track_ids = earlier.earlier_track_ids.clone();
+    track_ids.extend(earlier.track_id.clone());
+    (!track_ids.is_empty()).then(|| texts(track_ids))
 }
 
 pub(super) fn read(stored: &Stored) -> Result<Receipt, StoreError> {
@@ -165,6 +184,7 @@ pub(super) fn read(stored: &Stored) -> Result<Receipt, StoreError> {
             .then(|| stored.flag(SECUENCIA_UTILIZADA))
             .transpose()?,
         taxauth_response: owned(RESPONSE)?,
+        earlier_track_ids: stored.texts(EARLIER_TRACK_IDS)?.to_vec(),
         outbox: read_outbox(stored)?,
         next_action_at: stored.opt_parse(DUE.sk)?,
     })

@@ -1,0 +1,217 @@
+//! Opening ranges and changing them: ranges of one type never overlap.
+
+use ecf::{Fecha, ReceiptType};
+use jiff::Timestamp;
+
+use super::{
+    CREATED_AT, END, NEXT, NUMBERING, Numbering, OFF, ROUNDS, Range, RangeId, VALID_UNTIL, VERSION, holes, key,
+};
+use crate::{
+    StoreError,
+    ids::Scope,
+    table::{
+        Table,
+        change::Change,
+        item::{NewItem, flag, instant, number, text},
+        keys::{self, DUE},
+        write::{Part, Transacted, pause},
+    },
+};
+
+/// As many ranges as one type may have: each take reads them.
+pub const RANGES_PER_TYPE: usize = 50;
+
+/// A range to open.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NewRange {
+    pub ecf_type: ReceiptType,
+    pub start: u64,
+    pub end: u64,
+    pub valid_until: Option<Fecha>,
+    /// `None`: the first use fixes it.
+    pub numbering: Option<Numbering>,
+    pub created_at: Timestamp,
+}
+
+impl NewRange {
+    pub fn id(&self) -> RangeId {
+        RangeId {
+            ecf_type: self.ecf_type,
+            start: self.start,
+        }
+    }
+
+    /// Whether this range is that one, opened before.
+    fn is(&self, range: &Range) -> bool {
+        (self.start, self.end, self.valid_until) == (range.start, range.end, range.valid_until)
+            && self
+                .numbering
+                .is_none_or(|numbering| range.numbering == Some(numbering))
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Opened {
+    New,
+    /// The very same range is open already.
+    Already(Range),
+    /// This range of the same type holds some of the numbers.
+    Overlaps(Range),
+    /// The type has [`RANGES_PER_TYPE`] ranges.
+    TooMany,
+}
+
+/// What may change about a range; `None` leaves it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RangeChanges {
+    pub active: Option<bool>,
+    /// Not below the end that the range has.
+    pub end: Option<u64>,
+    pub valid_until: Option<Fecha>,
+}
+
+/// What came of changing a range.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Changed {
+    Now(Range),
+    /// The new end is below this range's, some of whose numbers may be given.
+    WouldShrink(Range),
+    /// This other range holds some of the numbers.
+    Overlaps(Range),
+    Missing,
+}
+
+impl Table {
+    /// Opens a range, unless it overlaps another of its type.
+    ///
+    /// # Errors
+    /// Besides failures of the store: [`StoreError::Contended`] when ranges of this type keep being opened meanwhile.
+    pub async fn open_range(&self, scope: &Scope, new: NewRange) -> Result<Opened, StoreError> {
+        for attempt in 1..=ROUNDS {
+            let (version, ranges) = self.ranges_of_type(scope, new.ecf_type, true).await?;
+            if ranges.len() >= RANGES_PER_TYPE {
+                return Ok(Opened::TooMany);
+            }
+            if let Some(range) = ranges.into_iter().find(|range| range.overlaps(new.start, new.end)) {
+                return Ok(if new.is(&range) {
+                    Opened::Already(range)
+                } else {
+                    Opened::Overlaps(range)
+                });
+            }
+            let item = NewItem::new(&keys::range(scope, new.ecf_type, new.start))
+                .with(END, number(new.end))
+                .with(NEXT, number(new.start))
+                .with_some(VALID_UNTIL, new.valid_until.map(text))
+                .with_some(NUMBERING, new.numbering.map(|numbering| text(numbering.as_str())))
+                .with(CREATED_AT, instant(new.created_at))
+                // Its first look finds out when to warn of it.
+                .with(DUE.pk, text(keys::due_ranges_partition(holes::shard_of(scope))))
+                .with(DUE.sk, text(keys::due_sort(new.created_at)))
+                .build();
+            let parts = vec![
+                Part::Update(one_version_on(scope, new.ecf_type, version)),
+                Part::PutNew(item),
+            ];
+            match self.transact("open range", parts).await? {
+                Transacted::Done => return Ok(Opened::New),
+                Transacted::Refused(_) => pause(attempt).await,
+            }
+        }
+        Err(StoreError::Contended {
+            operation: "open range",
+            attempts: ROUNDS,
+        })
+    }
+
+    /// Switches a range on or off, moves its expiry, or adds numbers at its end.
+    ///
+    /// # Errors
+    /// As [`Table::open_range`].
+    pub async fn change_range(
+        &self,
+        scope: &Scope,
+        id: RangeId,
+        changes: RangeChanges,
+        now: Timestamp,
+    ) -> Result<Changed, StoreError> {
+        for attempt in 1..=ROUNDS {
+            let (version, ranges) = self.ranges_of_type(scope, id.ecf_type, true).await?;
+            let (this, others): (Vec<_>, Vec<_>) = ranges.into_iter().partition(|range| range.id() == id);
+            let Some(range) = this.into_iter().next() else {
+                return Ok(Changed::Missing);
+            };
+            let end = changes.end.unwrap_or(range.end);
+            if end < range.end {
+                return Ok(Changed::WouldShrink(range));
+            }
+            if let Some(other) = others.into_iter().find(|other| other.overlaps(range.start, end)) {
+                return Ok(Changed::Overlaps(other));
+            }
+            let change = Change::of(key(scope, id))
+                .set(END, number(end))
+                .set_some(VALID_UNTIL, changes.valid_until.map(text))
+                // What was told of it may no longer hold; the next look finds out.
+                .set(DUE.pk, text(keys::due_ranges_partition(holes::shard_of(scope))))
+                .set(DUE.sk, text(keys::due_sort(now)))
+                .when("attribute_exists(#pk)");
+            let change = match changes.active {
+                Some(true) => change.remove(&[OFF]),
+                Some(false) => change.set(OFF, flag(true)),
+                None => change,
+            };
+            let parts = vec![
+                Part::Update(one_version_on(scope, id.ecf_type, version)),
+                Part::Update(change),
+            ];
+            match self.transact("change range", parts).await? {
+                Transacted::Done => {
+                    let range = self.range(scope, id).await?;
+                    return Ok(range.map_or(Changed::Missing, Changed::Now));
+                }
+                Transacted::Refused(_) => pause(attempt).await,
+            }
+        }
+        Err(StoreError::Contended {
+            operation: "change range",
+            attempts: ROUNDS,
+        })
+    }
+
+    /// Opens the numbers that every taxpayer owns in pre-certification (technical description, environments): of each type
+    /// the first half for callers that number by themselves, the rest for this service. Ranges that are there stay.
+    pub async fn open_precertification_ranges(
+        &self,
+        scope: &Scope,
+        valid_until: Fecha,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        for ecf_type in ReceiptType::ALL {
+            let halves = [
+                (1, 4_999_999, Numbering::Caller),
+                (5_000_000, 10_000_000, Numbering::Service),
+            ];
+            for (start, end, numbering) in halves {
+                let new = NewRange {
+                    ecf_type,
+                    start,
+                    end,
+                    valid_until: ecf_type.carries_expiry().then_some(valid_until),
+                    numbering: Some(numbering),
+                    created_at: now,
+                };
+                self.open_range(scope, new).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The version is one higher with every opening and change: whoever checked an older list loses.
+fn one_version_on(scope: &Scope, ecf_type: ReceiptType, version: u64) -> Change {
+    let change = Change::of(keys::ranges_version(scope, ecf_type)).set(VERSION, number(version + 1));
+    match version {
+        0 => change.when("attribute_not_exists(#version)"),
+        _ => change.when("#version = :seen").bind(":seen", number(version)),
+    }
+}

@@ -1,0 +1,276 @@
+//! Taking a number: one conditional write.
+//!
+//! The range's `next` goes up, or a freed number leaves the free list, which goes first. Each take leaves a time and
+//! the range on the due index, so that a number whose request died is found and freed.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use ecf::{Encf, Fecha, ReceiptType};
+use jiff::{SignedDuration, Timestamp};
+
+use super::{FREE, LAST_TAKEN_AT, NEXT, NUMBERING, Numbering, ROUNDS, Range, TAKEN, holes, key, read_range};
+use crate::{
+    StoreError,
+    ids::Scope,
+    table::{
+        Table,
+        change::Change,
+        item::{instant, number, text},
+        keys::{self, DUE},
+        write::{Applied, dice, pause},
+    },
+};
+
+/// How long after a take housekeeping looks after its range; by then the request is long over.
+const FIRST_LOOK: SignedDuration = SignedDuration::from_mins(5);
+
+/// What came of asking for the next number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Take {
+    Taken {
+        encf: Encf,
+        valid_until: Option<Fecha>,
+    },
+    /// No range of this type is open and switched on.
+    NoRange,
+    /// Every range that is valid has given all its numbers.
+    Exhausted,
+    /// Every range that the service numbers is past its expiry.
+    Expired,
+    /// Only the caller numbers this type.
+    CallerNumbered,
+}
+
+/// What came of checking a number that the caller chose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CallerTake {
+    Ok {
+        valid_until: Option<Fecha>,
+    },
+    /// No range that is switched on holds it.
+    OutsideRanges,
+    Expired {
+        valid_until: Fecha,
+    },
+    /// The service numbers this range, and no rejected receipt left the number to its next attempt.
+    ServiceNumbered,
+}
+
+impl Table {
+    /// Takes the next number of the first range that has one.
+    ///
+    /// A call that fails may have taken a number all the same; housekeeping finds and frees it.
+    ///
+    /// # Errors
+    /// Besides failures of the store: [`StoreError::Contended`] when other callers empty the free list faster than
+    /// this one reads it.
+    pub async fn take_next_number(
+        &self,
+        scope: &Scope,
+        ecf_type: ReceiptType,
+        today: Fecha,
+        now: Timestamp,
+    ) -> Result<Take, StoreError> {
+        // An older list is good enough to choose from: the conditional write decides.
+        let (_, mut ranges) = self.ranges_of_type(scope, ecf_type, false).await?;
+        for attempt in 1..=ROUNDS {
+            let Some(range) = ranges.iter_mut().find(|range| range.gives_numbers(today)) else {
+                let consistent = self.ranges_of_type(scope, ecf_type, true).await?.1;
+                if attempt < ROUNDS && consistent.iter().any(|range| range.gives_numbers(today)) {
+                    ranges = consistent;
+                    continue;
+                }
+                return Ok(nothing_to_take(&consistent, today));
+            };
+            let (change, freed) = take_change(scope, range, now);
+            match self.apply("take number", change).await? {
+                Applied::Done(stored) => {
+                    let taken = read_range(&stored)?;
+                    let sequence = freed.unwrap_or(taken.next.saturating_sub(1));
+                    let encf = Encf::new(ecf_type, sequence).map_err(|error| stored.corrupt(NEXT, error))?;
+                    return Ok(Take::Taken {
+                        encf,
+                        // As of this write: the expiry goes into the document.
+                        valid_until: taken.valid_until,
+                    });
+                }
+                Applied::Refused(Some(stored)) => {
+                    *range = read_range(&stored)?;
+                    if freed.is_some() {
+                        pause(attempt).await;
+                    }
+                }
+                Applied::Refused(None) => ranges = self.ranges_of_type(scope, ecf_type, true).await?.1,
+            }
+        }
+        Err(StoreError::Contended {
+            operation: "take number",
+            attempts: ROUNDS,
+        })
+    }
+
+    /// Checks a number that the caller chose, and fixes the range as caller-numbered on its first use.
+    ///
+    /// In a range that the service numbers only the number of a rejected receipt that the authority left free may be
+    /// chosen: for the next attempt.
+    pub async fn claim_caller_number(
+        &self,
+        scope: &Scope,
+        encf: &Encf,
+        today: Fecha,
+        now: Timestamp,
+    ) -> Result<CallerTake, StoreError> {
+        let range = self.range_of(scope, encf).await?;
+        let Some(range) = range.filter(|range| range.active) else {
+            return Ok(CallerTake::OutsideRanges);
+        };
+        if let Some(valid_until) = range.valid_until.filter(|last_day| *last_day < today) {
+            return Ok(CallerTake::Expired { valid_until });
+        }
+        let valid_until = range.valid_until;
+        match range.numbering {
+            Some(Numbering::Caller) => return Ok(CallerTake::Ok { valid_until }),
+            Some(Numbering::Service) if self.number_left_by(scope, encf).await?.is_some() => {
+                return Ok(CallerTake::Ok { valid_until });
+            }
+            Some(Numbering::Service) => return Ok(CallerTake::ServiceNumbered),
+            None => {}
+        }
+        let change = Change::of(key(scope, range.id()))
+            .set(NUMBERING, text(Numbering::Caller.as_str()))
+            .set(LAST_TAKEN_AT, instant(now))
+            .when("attribute_exists(#pk) AND (attribute_not_exists(#numbering) OR #numbering = :caller)")
+            .bind(":caller", text(Numbering::Caller.as_str()));
+        Ok(match self.apply("fix numbering", change).await? {
+            Applied::Done(_) => CallerTake::Ok { valid_until },
+            Applied::Refused(Some(_)) => CallerTake::ServiceNumbered,
+            Applied::Refused(None) => CallerTake::OutsideRanges,
+        })
+    }
+}
+
+fn nothing_to_take(ranges: &[Range], today: Fecha) -> Take {
+    let mut active = ranges.iter().filter(|range| range.active).peekable();
+    if active.peek().is_none() {
+        return Take::NoRange;
+    }
+    let mut ours = active
+        .filter(|range| range.numbering != Some(Numbering::Caller))
+        .peekable();
+    if ours.peek().is_none() {
+        return Take::CallerNumbered;
+    }
+    if ours.all(|range| range.is_expired(today)) {
+        Take::Expired
+    } else {
+        Take::Exhausted
+    }
+}
+
+/// The write that takes a number, and the number when it is a freed one.
+fn take_change(scope: &Scope, range: &Range, now: Timestamp) -> (Change, Option<u64>) {
+    let change = Change::of(key(scope, range.id()))
+        .set_once(NUMBERING, text(Numbering::Service.as_str()))
+        .bind(":service", text(Numbering::Service.as_str()))
+        .set(DUE.pk, text(keys::due_ranges_partition(holes::shard_of(scope))))
+        .set(DUE.sk, text(keys::due_sort(next_look(range, now))));
+    let ours = "attribute_exists(#pk) AND attribute_not_exists(#off) \
+                AND (attribute_not_exists(#numbering) OR #numbering = :service)";
+    if range.free.is_empty() {
+        let change = change
+            .add(NEXT, number(1))
+            .set(LAST_TAKEN_AT, instant(now))
+            .when(format!("{ours} AND #next <= #last AND attribute_not_exists(#free)"));
+        return (change, None);
+    }
+    // Any of them: callers that race for freed numbers should not all want the same.
+    let place = usize::try_from(dice() % range.free.len() as u64).unwrap_or(0);
+    let sequence = range.free[place];
+    let change = change
+        .delete(FREE, AttributeValue::Ns(vec![sequence.to_string()]))
+        .set(&format!("{TAKEN}{sequence}"), instant(now))
+        .when(format!("{ours} AND contains(#free, :freed)"))
+        .bind(":freed", number(sequence));
+    (change, Some(sequence))
+}
+
+/// When housekeeping looks after the range: as it was to, or some minutes after this take.
+///
+/// The entry is written as it was read, which costs no index write while it stands, and which brings it back when
+/// housekeeping put it off in between. To the minute, so that takes at the same time agree.
+fn next_look(range: &Range, now: Timestamp) -> Timestamp {
+    let after = (now + FIRST_LOOK).as_second();
+    let minute = after - after.rem_euclid(60) + 60;
+    let soon = Timestamp::from_second(minute).unwrap_or(now);
+    range.next_look.map_or(soon, |look| look.min(soon))
+}
+
+#[cfg(test)]
+mod tests {
+    use ecf::Environment;
+
+    use super::*;
+    use crate::ids::CompanyId;
+
+    fn range() -> Range {
+        Range {
+            ecf_type: ReceiptType::E31,
+            start: 1,
+            end: 9,
+            next: 4,
+            valid_until: None,
+            numbering: Some(Numbering::Service),
+            active: true,
+            free: Vec::new(),
+            retaken: Vec::new(),
+            checked: 1,
+            last_taken_at: None,
+            created_at: Timestamp::UNIX_EPOCH,
+            next_look: None,
+            told_low: None,
+            told_expiring: None,
+        }
+    }
+
+    /// A reader whose list is behind does not see that numbers were freed; the write must.
+    #[test]
+    fn a_new_number_is_taken_only_on_the_condition_that_none_is_free() {
+        let scope = Scope {
+            company: CompanyId::from_random([1; 20]),
+            environment: Environment::TesteCF,
+        };
+        let mut range = range();
+        let (change, freed) = take_change(&scope, &range, Timestamp::UNIX_EPOCH);
+        assert_eq!(freed, None);
+        let condition = change.condition().unwrap();
+        assert!(
+            condition.ends_with("AND #next <= #last AND attribute_not_exists(#free)"),
+            "{condition}"
+        );
+
+        range.free = vec![2];
+        let (change, freed) = take_change(&scope, &range, Timestamp::UNIX_EPOCH);
+        assert_eq!(freed, Some(2));
+        assert!(change.condition().unwrap().ends_with("AND contains(#free, :freed)"));
+    }
+
+    #[test]
+    fn a_range_is_looked_after_some_minutes_after_a_take_and_not_put_off_by_the_next() {
+        let at = |text: &str| text.parse::<Timestamp>().unwrap();
+        let mut range = range();
+        assert_eq!(
+            next_look(&range, at("2026-11-28T12:00:30Z")),
+            at("2026-11-28T12:06:00Z")
+        );
+        range.next_look = Some(at("2026-11-28T12:06:00Z"));
+        assert_eq!(
+            next_look(&range, at("2026-11-28T12:05:00Z")),
+            at("2026-11-28T12:06:00Z")
+        );
+        // It was to be looked at for its expiry, in a year.
+        range.next_look = Some(at("2027-11-28T04:00:00Z"));
+        assert_eq!(
+            next_look(&range, at("2026-11-28T12:05:00Z")),
+            at("2026-11-28T12:11:00Z")
+        );
+    }
+}
