@@ -2,34 +2,52 @@
 //!
 //! "Raw" is the `openssl` crate with the key loaded, signing or verifying 600 bytes. Every figure is the ratio of two rates that were
 //! measured in turns in the same run, so that a busy machine slows both. The fastest of many short batches counts.
+//!
+//! "Peak" is the most memory that a process of its own ever held (`VmHWM`), above that of one that only reads the same files. A word on
+//! the command line selects figures: `cargo bench -p xmldsig -- verify`.
 
 #![expect(clippy::print_stdout, reason = "a bench prints")]
 #![expect(clippy::unwrap_used, reason = "a bench may stop")]
 
 use std::fmt::Write as _;
 use std::hint::black_box;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use openssl::hash::MessageDigest;
 use openssl::pkcs12::Pkcs12;
 use openssl::pkey::{PKey, Private, Public};
 use openssl::sign::{Signer, Verifier};
-use xmldsig::{Identity, Limits, sign, sign_foreign, testing, verify};
+use xmldsig::testing::{self, Cipher, Party};
+use xmldsig::{Identity, Limits, sign, sign_foreign, verify};
 
 const PASSWORD: &str = "clave";
 
 fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [flag, operation, document, p12] = arguments.as_slice()
+        && flag == "--peak"
+    {
+        return hold(operation, document, p12);
+    }
     // `cargo test --benches` only wants to see it run.
-    let rounds = if std::env::args().any(|argument| argument == "--test") {
+    let rounds = if arguments.iter().any(|argument| argument == "--test") {
         1
     } else {
         60
+    };
+    let selection = arguments.iter().find(|argument| !argument.starts_with('-'));
+    let bench = Bench {
+        rounds,
+        selection: selection.cloned().unwrap_or_default(),
     };
     let (from, to) = (
         "2020-01-01T00:00:00Z".parse().unwrap(),
         "2040-01-01T00:00:00Z".parse().unwrap(),
     );
-    let p12 = testing::pkcs12("Firma de prueba", "IDCDO-00100000001", PASSWORD, from, to).unwrap();
+    let party = Party::new("Firma de prueba", "IDCDO-00100000001", from, to).unwrap();
+    let p12 = testing::file(Some(&party), &[&party], Cipher::Aes256, PASSWORD).unwrap();
     let identity = Identity::from_pkcs12(&p12, PASSWORD).unwrap();
     let parsed = Pkcs12::from_der(&p12).unwrap().parse2(PASSWORD).unwrap();
     let private = parsed.pkey.unwrap();
@@ -37,19 +55,23 @@ fn main() {
     let raw_signature = raw_sign(&private);
     let limits = Limits::default();
 
-    println!("{:>28} {:>12} {:>12} {:>8}", "", "raw/s", "ours/s", "ratio");
+    println!(
+        "{:>28} {:>12} {:>12} {:>8} {:>12}",
+        "", "raw/s", "ours/s", "ratio", "peak KB"
+    );
     for items in [1, 10, 1000] {
         let document = receipt(items);
         let signed = sign(document.as_bytes(), &identity).unwrap().xml;
-        compare(
+        let files = Files::write(document.as_bytes(), &signed, &p12);
+        bench.compare(
             &format!("sign, {items} items, {} KB", document.len() / 1000),
-            rounds,
+            || files.peak("sign", &files.document),
             || drop(black_box(raw_sign(&private))),
             || drop(black_box(sign(black_box(document.as_bytes()), &identity).unwrap())),
         );
-        compare(
+        bench.compare(
             &format!("sign foreign, {items} items"),
-            rounds,
+            || files.peak("sign-foreign", &files.document),
             || drop(black_box(raw_sign(&private))),
             || {
                 drop(black_box(
@@ -57,19 +79,81 @@ fn main() {
                 ))
             },
         );
-        compare(
+        bench.compare(
             &format!("verify, {items} items"),
-            rounds,
+            || files.peak("verify", &files.signed),
             || assert!(black_box(raw_verify(&public, &raw_signature))),
             || drop(black_box(verify(black_box(&signed), &limits).unwrap())),
         );
     }
-    compare(
-        "open a P12 (AES-256)",
-        rounds,
-        || drop(black_box(raw_sign(&private))),
-        || drop(black_box(Identity::from_pkcs12(black_box(&p12), PASSWORD).unwrap())),
-    );
+    for (name, cipher) in [
+        ("AES-256", Cipher::Aes256),
+        ("3DES", Cipher::TripleDes),
+        ("RC2-40", Cipher::Rc2With40Bits),
+    ] {
+        let p12 = testing::file(Some(&party), &[&party], cipher, PASSWORD).unwrap();
+        bench.compare(
+            &format!("open a P12, {name}"),
+            || None,
+            || drop(black_box(raw_sign(&private))),
+            || drop(black_box(Identity::from_pkcs12(black_box(&p12), PASSWORD).unwrap())),
+        );
+    }
+}
+
+/// What a process that measures memory reads.
+struct Files {
+    document: PathBuf,
+    signed: PathBuf,
+    p12: PathBuf,
+}
+
+impl Files {
+    fn write(document: &[u8], signed: &[u8], p12: &[u8]) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+        let write = |name: &str, bytes: &[u8]| {
+            let path = folder.join(name);
+            std::fs::write(&path, bytes).unwrap();
+            path
+        };
+        Self {
+            document: write("bench-document.xml", document),
+            signed: write("bench-signed.xml", signed),
+            p12: write("bench.p12", p12),
+        }
+    }
+
+    /// Kilobytes that `operation` needs on top of reading; `None` where the system does not tell.
+    fn peak(&self, operation: &str, document: &Path) -> Option<u64> {
+        let held = |operation: &str| -> Option<u64> {
+            let child = Command::new(std::env::current_exe().unwrap())
+                .args(["--peak", operation])
+                .args([document, &self.p12])
+                .output()
+                .unwrap();
+            String::from_utf8(child.stdout).unwrap().trim().parse().ok()
+        };
+        Some(held(operation)?.saturating_sub(held("read")?))
+    }
+}
+
+/// Does `operation` a few times and prints the most memory that the process held.
+fn hold(operation: &str, document: &str, p12: &str) {
+    let document = std::fs::read(document).unwrap();
+    let identity = Identity::from_pkcs12(&std::fs::read(p12).unwrap(), PASSWORD).unwrap();
+    let limits = Limits::default();
+    for _ in 0..5 {
+        match operation {
+            "sign" => drop(black_box(sign(&document, &identity).unwrap())),
+            "sign-foreign" => drop(black_box(sign_foreign(&document, &identity, &limits).unwrap())),
+            "verify" => drop(black_box(verify(&document, &limits).unwrap())),
+            _ => {}
+        }
+    }
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    if let Some(line) = status.lines().find_map(|line| line.strip_prefix("VmHWM:")) {
+        println!("{}", line.trim_end_matches("kB").trim());
+    }
 }
 
 const MESSAGE: [u8; 600] = [b'a'; 600];
@@ -88,14 +172,25 @@ fn raw_verify(key: &PKey<Public>, signature: &[u8]) -> bool {
         .unwrap()
 }
 
-fn compare(name: &str, rounds: usize, mut raw: impl FnMut(), mut ours: impl FnMut()) {
-    let (mut fastest_raw, mut fastest_ours) = (Duration::MAX, Duration::MAX);
-    for _ in 0..rounds {
-        fastest_raw = fastest_raw.min(per_run(&mut raw));
-        fastest_ours = fastest_ours.min(per_run(&mut ours));
+struct Bench {
+    rounds: usize,
+    selection: String,
+}
+
+impl Bench {
+    fn compare(&self, name: &str, peak: impl FnOnce() -> Option<u64>, mut raw: impl FnMut(), mut ours: impl FnMut()) {
+        if !name.contains(&self.selection) {
+            return;
+        }
+        let (mut fastest_raw, mut fastest_ours) = (Duration::MAX, Duration::MAX);
+        for _ in 0..self.rounds {
+            fastest_raw = fastest_raw.min(per_run(&mut raw));
+            fastest_ours = fastest_ours.min(per_run(&mut ours));
+        }
+        let (raw, ours) = (1.0 / fastest_raw.as_secs_f64(), 1.0 / fastest_ours.as_secs_f64());
+        let peak = peak().map_or_else(|| "-".to_owned(), |kilobytes| kilobytes.to_string());
+        println!("{name:>28} {raw:>12.0} {ours:>12.0} {:>8.3} {peak:>12}", ours / raw);
     }
-    let (raw, ours) = (1.0 / fastest_raw.as_secs_f64(), 1.0 / fastest_ours.as_secs_f64());
-    println!("{name:>28} {raw:>12.0} {ours:>12.0} {:>8.3}", ours / raw);
 }
 
 /// Time of one run, from a batch of about five milliseconds.

@@ -55,6 +55,9 @@ pub(crate) fn read<'a>(text: &'a str, options: &Options, limits: &Limits) -> Res
     let mut found = Vec::new();
     let mut has_namespaces = false;
     loop {
+        if writer.leaves_are_verbatim() {
+            writer.leaves(reader.plain_leaves());
+        }
         match reader.next()? {
             Token::Start(tag) => {
                 let start = reader.position().start;

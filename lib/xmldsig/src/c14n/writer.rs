@@ -115,12 +115,24 @@ impl<'a> Writer<'a> {
 
     /// Nearly every element of a receipt: nothing is to be written but its name.
     fn is_bare(&self, tag: &Tag<'_>) -> bool {
+        self.leaves_are_verbatim() && tag.attributes.is_empty() && tag.name != "Signature"
+    }
+
+    /// Whether an element without attributes and prefix gets no declarations here.
+    pub(crate) fn leaves_are_verbatim(&self) -> bool {
         // In inclusive form, declarations appear only where they are made; in exclusive form, also where they are used.
-        let declares_nothing = match self.method {
+        match self.method {
             Method::Inclusive => self.inherited.is_none(),
             Method::Exclusive => self.scopes.is_empty(),
-        };
-        declares_nothing && tag.attributes.is_empty() && tag.name != "Signature"
+        }
+    }
+
+    /// Writes what [`Reader::plain_leaves`] passed over, where [`Self::leaves_are_verbatim`].
+    pub(crate) fn leaves(&mut self, position: Range<usize>) {
+        if !position.is_empty() {
+            self.end_run();
+            self.write_verbatim(position);
+        }
     }
 
     fn start_with_namespaces(&mut self, tag: &Tag<'a>) -> Result<Started, XmlError> {

@@ -130,6 +130,21 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Passes over the elements that follow here, as many as have nothing but text in them and are their own canonical form: no attributes,
+    /// no prefix, no other references than those that canonical text has. They are most of a receipt. Empty when there are none.
+    ///
+    /// Elements named `Signature` and text that starts with a blank are left to [`Self::next`], since somebody may want to leave them out.
+    pub(crate) fn plain_leaves(&mut self) -> Range<usize> {
+        let start = self.at;
+        let depth = self.open.len();
+        if depth > 0 && depth < self.limits.max_depth && !self.pending_end {
+            while let Some(length) = plain_leaf(&self.text.as_bytes()[self.at..]) {
+                self.at += length;
+            }
+        }
+        start..self.at
+    }
+
     /// Ends the current token at `end`.
     fn advance(&mut self, end: usize) {
         self.position.end = end;
@@ -345,6 +360,35 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// The length of the `<name>text</name>` that starts here, when it is its own canonical form.
+fn plain_leaf(bytes: &[u8]) -> Option<usize> {
+    let (b'<', inside) = bytes.split_first()? else {
+        return None;
+    };
+    let scan = NameScan::of(inside);
+    let (name, mut rest) = inside.split_at(scan.length);
+    if !scan.is_plain || name == b"Signature" {
+        return None;
+    }
+    rest = rest.strip_prefix(b">")?;
+    if rest.first().copied().is_some_and(is_blank_byte) {
+        return None;
+    }
+    loop {
+        let text = TextScan::of(rest);
+        if !text.is_plain {
+            return None;
+        }
+        rest = &rest[text.length..];
+        match rest {
+            [b'&', b'a', b'm', b'p', b';', after @ ..] | [b'&', b'l' | b'g', b't', b';', after @ ..] => rest = after,
+            _ => break,
+        }
+    }
+    let after = rest.strip_prefix(b"</")?.strip_prefix(name)?.strip_prefix(b">")?;
+    Some(bytes.len() - after.len())
+}
+
 const BLANKS: [char; 4] = [' ', '\t', '\n', '\r'];
 
 /// `#x10FFFF` with a few leading zeros.
@@ -398,6 +442,57 @@ mod tests {
             "End(\"a\")",
         ];
         assert_eq!(seen, expected);
+    }
+
+    #[test]
+    fn only_elements_that_are_their_own_canonical_form_are_plain_leaves() {
+        for (xml, length) in [
+            ("<a>x</a>", 8),
+            ("<a></a>", 7),
+            ("<a>x &amp; &lt;y&gt;</a><b>", 24),
+            ("<a>&amp;</a>", 12),
+            ("<a> x</a>", 0),
+            ("<a>\n</a>", 0),
+            ("<a>x>y</a>", 0),
+            ("<a>x\ry</a>", 0),
+            ("<a>x&#65;</a>", 0),
+            ("<a>&quot;</a>", 0),
+            ("<a>x<b/></a>", 0),
+            ("<a>x</a >", 0),
+            ("<a>x</b>", 0),
+            ("<a>x</ab>", 0),
+            ("<a b='1'>x</a>", 0),
+            ("<a >x</a>", 0),
+            ("<a/>", 0),
+            ("<p:a>x</p:a>", 0),
+            ("<ñ>x</ñ>", 0),
+            ("<1>x</1>", 0),
+            ("<Signature>x</Signature>", 0),
+            ("<Signatures>x</Signatures>", 26),
+            ("<a>x", 0),
+            ("<a>x</a", 0),
+            ("<a>x&amp", 0),
+            ("x", 0),
+            ("", 0),
+        ] {
+            assert_eq!(plain_leaf(xml.as_bytes()).unwrap_or_default(), length, "{xml}");
+        }
+    }
+
+    #[test]
+    fn leaves_are_passed_over_inside_of_the_root_and_within_the_depth() {
+        let text = "<r><a>1</a><b>2</b><c><d>3</d></c></r>";
+        let limits = Limits {
+            max_depth: 2,
+            ..Limits::default()
+        };
+        let mut reader = Reader::new(text, 0..text.len(), &limits);
+        assert!(reader.plain_leaves().is_empty());
+        assert!(matches!(reader.next(), Ok(Token::Start(_))));
+        assert_eq!(&text[reader.plain_leaves()], "<a>1</a><b>2</b>");
+        assert!(matches!(reader.next(), Ok(Token::Start(_))));
+        assert!(reader.plain_leaves().is_empty());
+        assert_eq!(reader.next().unwrap_err().kind, XmlErrorKind::TooDeep { limit: 2 });
     }
 
     #[test]
