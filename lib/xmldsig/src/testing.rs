@@ -127,6 +127,24 @@ impl Party {
         )
     }
 
+    /// The private key as PEM, for other signers.
+    ///
+    /// # Errors
+    ///
+    /// What OpenSSL answers.
+    pub fn key_pem(&self) -> Result<Vec<u8>, ErrorStack> {
+        self.key.private_key_to_pem_pkcs8()
+    }
+
+    /// The certificate as PEM.
+    ///
+    /// # Errors
+    ///
+    /// What OpenSSL answers.
+    pub fn certificate_pem(&self) -> Result<Vec<u8>, ErrorStack> {
+        self.certificate.to_pem()
+    }
+
     fn make(
         common_name: &str,
         subject_serial: &str,

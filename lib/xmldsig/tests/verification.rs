@@ -4,8 +4,6 @@
 
 mod common;
 
-use std::time::{Duration, Instant};
-
 use common::{identity, receipt, shared};
 use proptest::prelude::*;
 use xmldsig::{Check, Limits, Outcome, VerifyError, XmlErrorKind, examine, sign, verify};
@@ -270,14 +268,10 @@ fn malformed_signatures_are_refused() {
 }
 
 #[test]
-fn bombs_are_refused_in_bounded_time() {
-    let within = |xml: &[u8], kind: &dyn Fn(&XmlErrorKind) -> bool| {
-        let start = Instant::now();
-        match verify(xml, &Limits::default()) {
-            Err(VerifyError::Xml(error)) => assert!(kind(&error.kind), "{error}"),
-            other => panic!("{other:?}"),
-        }
-        assert!(start.elapsed() < Duration::from_secs(2));
+fn bombs_are_refused_at_their_limit() {
+    let within = |xml: &[u8], kind: &dyn Fn(&XmlErrorKind) -> bool| match verify(xml, &Limits::default()) {
+        Err(VerifyError::Xml(error)) => assert!(kind(&error.kind), "{error}"),
+        other => panic!("{other:?}"),
     };
     let laughs = "<!DOCTYPE a [<!ENTITY a 'ha'><!ENTITY b '&a;&a;&a;&a;&a;&a;&a;&a;'><!ENTITY c '&b;&b;&b;&b;&b;&b;&b;&b;'>]><a>&c;</a>";
     within(laughs.as_bytes(), &|kind| *kind == XmlErrorKind::Doctype);
