@@ -3,8 +3,8 @@
 //! Every rule is one small function beside its line in the table of its file: a permanent code, a grade, a source and a
 //! summary. [`check`] runs them all and yields every finding at once, in document order. [`CATALOGUE`] prints the table.
 //!
-//! What needs stored data is not asked here: whether a number is authorised, whether the receipt that a note modifies
-//! was accepted. What is left of it to credit is told by [`references::balance_after`] from amounts that the caller knows.
+//! Whether a number is authorised is not asked here. What a note says is held against the receipt that it modifies by
+//! [`modified::check`], from what the caller has stored of that receipt.
 //!
 //! Sources are named short: *format* is the authority's description of the e-CF format of October 2025, *IT* its
 //! Informe Técnico of August 2022, *recorded* a verdict seen in a real answer.
@@ -16,10 +16,11 @@ mod explain;
 mod finding;
 mod header;
 mod items;
+pub mod modified;
 mod paging;
 mod parties;
 mod policy;
-pub mod references;
+mod references;
 mod retentions;
 mod subtotals;
 mod taxes;
@@ -251,7 +252,7 @@ const TABLES: &[&[Rule]] = &[
 ];
 
 /// Rules that are not judged over a whole document: some need stored amounts, one is judged while reading.
-const ELSEWHERE: &[&[RuleInfo]] = &[references::STORED, &[text_quality::RULE]];
+const ELSEWHERE: &[&[RuleInfo]] = &[modified::RULES, &[text_quality::RULE]];
 
 const COUNT: usize = {
     let mut count = 0;

@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use ecf::rules::references::{Modified, balance_after, check_balance};
+use ecf::rules::modified::{self, Modified};
 use ecf::rules::{CATALOGUE, Context, check};
 use ecf::totals::{IscRates, compute};
-use ecf::{Amounts, Draft, Environment, Grade, Node, ReceiptType, Violation};
+use ecf::{Amounts, Draft, Environment, Grade, Node, ReceiptState, ReceiptType, Violation};
 use serde_json::{Map, Value};
 
 const BASES: &str = include_str!("rules/bases.json");
@@ -189,41 +189,146 @@ fn documents_that_break_a_rule_raise_it_alone_and_at_the_field() {
 }
 
 /// Rules about what is stored of the modified receipt: judged by a function of their own.
-const STORED: [&str; 3] = ["REFERENCIA-20", "REFERENCIA-21", "REFERENCIA-22"];
+const STORED: [&str; 8] = [
+    "REFERENCIA-20",
+    "REFERENCIA-21",
+    "REFERENCIA-22",
+    "REFERENCIA-23",
+    "REFERENCIA-24",
+    "REFERENCIA-25",
+    "REFERENCIA-26",
+    "REFERENCIA-27",
+];
 
-/// The codes that a credit note of 118.00 raises with this code of modification and this balance.
-fn against_balance(code: u32, balance: &str, annulled: bool) -> Vec<&'static str> {
-    let case = serde_json::json!({"base": "34", "change": {"Ref/CodigoModificacion": code}});
-    let (receipt_type, payload) = document(&case);
+/// An accepted receipt that the credit note of 118.00 among the bases annuls exactly.
+fn accepted() -> Modified<'static> {
+    Modified {
+        state: ReceiptState::Accepted,
+        number_is_free: false,
+        balance: "118.00".parse().unwrap(),
+        annulled: false,
+        has_open_debits: false,
+        fecha_emision: "20-11-2026".parse().unwrap(),
+        rnc_comprador: Some("198000012"),
+    }
+}
+
+/// What a note, changed like this, raises against the receipt that it modifies.
+fn against(change: &Value, modified: &Modified<'_>) -> Vec<Violation> {
+    let (receipt_type, payload) = document(&serde_json::json!({ "base": "34", "change": change }));
     let (draft, _) = Draft::read(receipt_type, &payload, Amounts::Verbatim).unwrap();
-    let modified = Modified {
-        balance: balance.parse().unwrap(),
-        annulled,
-    };
-    let found = check_balance(draft.document(), receipt_type, &modified);
+    let found = modified::check(draft.document(), receipt_type, modified);
     assert!(found.iter().all(|violation| violation.grade == Grade::Rejected));
-    found.iter().map(|violation| violation.code).collect()
+    found
+}
+
+fn with_code(code: u32) -> Value {
+    serde_json::json!({ "Ref/CodigoModificacion": code })
 }
 
 #[test]
 fn a_note_fits_what_is_left_of_the_modified_receipt() {
-    for (code, balance, annulled, expected) in [
-        (3, "118.00", false, None),
-        (3, "117.99", false, Some("REFERENCIA-21")),
-        (3, "118.00", true, Some("REFERENCIA-22")),
-        (1, "118.00", false, None),
-        (1, "118.01", false, Some("REFERENCIA-20")),
-        (1, "100.00", false, Some("REFERENCIA-20")),
-        (4, "0.00", true, None),
+    let annulled = Modified {
+        annulled: true,
+        ..accepted()
+    };
+    let open = Modified {
+        has_open_debits: true,
+        ..accepted()
+    };
+    let left = |balance: &str| Modified {
+        balance: balance.parse().unwrap(),
+        ..accepted()
+    };
+    for (code, modified, expected) in [
+        (3, left("118.00"), None),
+        (3, left("117.99"), Some("REFERENCIA-21")),
+        (3, annulled, Some("REFERENCIA-22")),
+        (3, open, None),
+        (1, left("118.00"), None),
+        (1, left("118.01"), Some("REFERENCIA-20")),
+        (1, left("100.00"), Some("REFERENCIA-20")),
+        (1, open, Some("REFERENCIA-26")),
+        (4, annulled, None),
     ] {
-        let found = against_balance(code, balance, annulled);
-        assert_eq!(
-            found,
-            Vec::from_iter(expected),
-            "code {code}, balance {balance}, annulled {annulled}"
-        );
+        let found = against(&with_code(code), &modified);
+        let codes: Vec<_> = found.iter().map(|violation| violation.code).collect();
+        assert_eq!(codes, Vec::from_iter(expected), "code {code}, {modified:?}");
     }
-    let amount = |text: &str| text.parse().unwrap();
-    let left = balance_after(amount("1000.00"), amount("50.00"), amount("118.00"));
-    assert_eq!(left, Some(amount("932.00")));
+    let found = against(&with_code(3), &left("100.00"));
+    let [violation] = found.as_slice() else {
+        panic!("{found:?}")
+    };
+    assert_eq!(violation.path.join("/"), "Encabezado/Totales/MontoTotal");
+    assert_eq!(
+        [&violation.given, &violation.expected, &violation.difference].map(|sum| sum.as_deref().unwrap()),
+        ["118.00", "100.00", "-18.00"]
+    );
+}
+
+#[test]
+fn a_note_modifies_a_receipt_that_is_valid_or_may_still_be() {
+    for state in ReceiptState::ALL {
+        for number_is_free in [false, true] {
+            let modified = Modified {
+                state,
+                number_is_free,
+                ..accepted()
+            };
+            let is_void = match state {
+                ReceiptState::Rejected => !number_is_free,
+                ReceiptState::Cancelled | ReceiptState::Incapacity => true,
+                _ => false,
+            };
+            let found = against(&with_code(3), &modified);
+            let told = found.iter().any(|violation| violation.code == "REFERENCIA-23");
+            assert_eq!(
+                (told, found.len()),
+                (is_void, usize::from(is_void)),
+                "{state} {number_is_free}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_note_has_buyer_and_day_of_the_modified_receipt() {
+    for (change, rnc_comprador, expected) in [
+        (serde_json::json!({}), Some("198000012"), vec![]),
+        (serde_json::json!({}), Some("198000029"), vec!["REFERENCIA-24"]),
+        (serde_json::json!({}), None, vec!["REFERENCIA-24"]),
+        (serde_json::json!({ "Comprador/RNCComprador": null }), None, vec![]),
+        (
+            serde_json::json!({ "Comprador/RNCComprador": null }),
+            Some("198000012"),
+            vec!["REFERENCIA-24"],
+        ),
+        (
+            serde_json::json!({ "Ref/FechaNCFModificado": "21-11-2026", "Comprador/RNCComprador": null }),
+            Some("198000012"),
+            vec!["REFERENCIA-24", "REFERENCIA-25"],
+        ),
+    ] {
+        let found = against(
+            &change,
+            &Modified {
+                rnc_comprador,
+                ..accepted()
+            },
+        );
+        let codes: Vec<_> = found.iter().map(|violation| violation.code).collect();
+        assert_eq!(codes, expected, "{change} {rnc_comprador:?}");
+    }
+}
+
+#[test]
+fn a_note_on_what_another_taxpayer_issued_is_not_held_against_our_own_number() {
+    let void = Modified {
+        state: ReceiptState::Cancelled,
+        ..accepted()
+    };
+    let other = serde_json::json!({ "Ref/RNCOtroContribuyente": "198000029" });
+    assert_eq!(against(&other, &void), []);
+    let own = serde_json::json!({ "Ref/RNCOtroContribuyente": "199000013" });
+    assert_eq!(against(&own, &void).len(), 1);
 }

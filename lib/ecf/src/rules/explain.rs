@@ -69,7 +69,7 @@ const KNOWN: &[Known] = &[
         field: Some("InformacionReferencia/NCFModificado"),
         cause: "the receipt that the note modifies is not known as accepted to the authority",
         fix: "send the note after the verdict on the modified receipt, and check the number and its issuer",
-        rules: &["REFERENCIA-03"],
+        rules: &["REFERENCIA-03", "REFERENCIA-23"],
     },
     Known {
         codigo: "1209",

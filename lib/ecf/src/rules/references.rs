@@ -1,15 +1,12 @@
 //! `InformacionReferencia`: notes (33, 34), replacements of contingency receipts (code 4), consumer invoices referred to
-//! (code 5). What needs the modified receipt itself is judged from amounts that the caller has stored: [`check_balance`].
-
-use rust_decimal::Decimal;
+//! (code 5). What needs the modified receipt itself is judged from what is stored of it: [`modified`](super::modified).
 
 use super::finding::{at, id_doc, referencia, totales};
-use super::{Case, Findings, Rule, RuleInfo, ZERO};
+use super::{Case, Findings, Rule, ZERO};
 use crate::ReceiptType::{E31, E32, E33, E34};
 use crate::catalogue::{CodigoModificacion, IndicadorNotaCredito};
-use crate::document::{Document, InformacionReferencia};
+use crate::document::InformacionReferencia;
 use crate::totals::indicador_nota_credito;
-use crate::violation::{Grade, Violation};
 use crate::{Fecha, Ncf, ReceiptType};
 
 pub(super) const RULES: &[Rule] = &[
@@ -93,75 +90,9 @@ pub(super) const RULES: &[Rule] = &[
     ),
 ];
 
-const ANNULS_REST: RuleInfo = stored(
-    "REFERENCIA-20",
-    "a note with code 1 has the whole amount that is left of the modified receipt",
-);
-const WITHIN_BALANCE: RuleInfo = stored(
-    "REFERENCIA-21",
-    "credit notes do not exceed the modified receipt and its debit notes",
-);
-const NOTHING_AFTER_ANNULMENT: RuleInfo = stored(
-    "REFERENCIA-22",
-    "no note follows a note with code 1 on the same receipt",
-);
-
-/// Rules that need what is stored of the modified receipt.
-pub(super) const STORED: &[RuleInfo] = &[ANNULS_REST, WITHIN_BALANCE, NOTHING_AFTER_ANNULMENT];
-
-const fn stored(code: &'static str, summary: &'static str) -> RuleInfo {
-    RuleInfo {
-        code,
-        grade: Grade::Rejected,
-        source: "format, MontoTotal in type 34; notice of the authority, in force since 23-09-2025",
-        summary,
-    }
-}
-
 /// Calendar days from one day to another.
-pub fn days_between(earlier: Fecha, later: Fecha) -> i32 {
+pub(super) fn days_between(earlier: Fecha, later: Fecha) -> i32 {
     (later.date() - earlier.date()).get_days()
-}
-
-/// What is left to credit of a receipt: its MontoTotal, plus its accepted debit notes, less its accepted credit notes.
-/// None when the sum has more digits than any amount.
-pub fn balance_after(monto_total: Decimal, debit_notes: Decimal, credit_notes: Decimal) -> Option<Decimal> {
-    monto_total.checked_add(debit_notes)?.checked_sub(credit_notes)
-}
-
-/// What is stored of the receipt that a note modifies.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Modified {
-    /// What is left to credit of it.
-    pub balance: Decimal,
-    /// Whether a note with code 1 stands on it.
-    pub annulled: bool,
-}
-
-/// Whether a note fits what is left of the receipt that it modifies.
-pub fn check_balance(document: &Document, receipt_type: ReceiptType, modified: &Modified) -> Vec<Violation> {
-    let mut violations = Vec::new();
-    let code = document.informacion_referencia.codigo_modificacion;
-    if !receipt_type.is_note() || code == Some(CodigoModificacion::ReemplazaContingencia) {
-        return violations;
-    }
-    if modified.annulled {
-        let message = "the modified receipt was annulled by a note with code 1, nothing may follow it";
-        Findings::new(&NOTHING_AFTER_ANNULMENT, &mut violations).wrong(referencia("NCFModificado"), message);
-        return violations;
-    }
-    let Some(amount) = document.encabezado.totales.monto_total.as_ref() else {
-        return violations;
-    };
-    let (amount, balance) = (amount.value(), modified.balance);
-    if code == Some(CodigoModificacion::Anula) && amount != balance {
-        let message = "a note with code 1 has the amount that is left of the modified receipt";
-        Findings::new(&ANNULS_REST, &mut violations).amount(totales("MontoTotal"), amount, balance, message);
-    } else if receipt_type == E34 && amount > balance {
-        let message = "the credit note exceeds what is left of the modified receipt";
-        Findings::new(&WITHIN_BALANCE, &mut violations).amount(totales("MontoTotal"), amount, balance, message);
-    }
-    violations
 }
 
 /// The type of the receipt that is referred to, electronic or its paper equivalent. The numbers of series A and P do not
