@@ -13,6 +13,9 @@
 //! | ranges to look after | [`Table::due_ranges`] | `due#seq#{shard}` / time | by page |
 //! | dead numbers of a range | [`Table::free_dead_numbers`] | `n#…`, then the range | 16 queries, 1 write |
 //! | a receipt and the lock of its number | [`Table::create_receipt`] | receipt + `n#…` | 4 writes + 2 or 3 index |
+//! | what is left of a note's original | [`Table::modified_receipt`] | lock, then receipt | 2 reads |
+//! | a note, and what it takes from it | [`Table::create_receipt`] | and the original's lock | 2 writes more |
+//! | a note's verdict, and what it gives back | [`Table::record_verdict`] | receipt + the original's lock | 5 writes + 2 index |
 //! | claim before a send | [`Table::claim_send`] | receipt | 1 write |
 //! | track id | [`Table::record_submitted`] | receipt; `track`, `list` | 1 write + 2 index |
 //! | verdict and outbox | [`Table::record_verdict`] | receipt; `list` | 1 write + 1 index |
@@ -52,12 +55,6 @@ pub use ids::{AnnouncementId, ApiKeyId, CompanyId, DeliveryId, IdError, ReceiptI
 pub use profiles::Profiles;
 pub use queues::{LONGEST_DELAY, QueueUrls, Queues, SubmissionJob, SubmissionUrls, WebhookJob};
 pub use table::{
-    Announcement, ApiKey, CallerTake, CertificateOwner, CertificateSummary, Changed, Claim, Company, CompanyChanges,
-    CompanyCreated, CompanySettings, Created, DayCounts, Delivery, DueEntry, DueRange, DueRecord, Edit, Failure,
-    LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, MOST_FREE, Mode, NewApiKey, NewCompany,
-    NewRange, NewReceipt, NewSignup, NewWebhook, Numbering, Opened, OutboxEntry, RANGE_SHARDS, RANGES_PER_TYPE, Range,
-    RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt, Recorded, Reviewed, SHARDS, SettingsChanges,
-    Signed, SignedLater, SignupRecord, StoredToken, Table, Take, Thresholds, UnknownCertificateOwner, Verdict,
-    WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, fiscal_day, webhook_context,
+    Announcement, ApiKey, CallerTake, CertificateOwner, CertificateSummary, Changed, Claim, Company, CompanyChanges, CompanyCreated, CompanySettings, Created, DayCounts, Delivery, DueEntry, DueRange, DueRecord, Edit, Failure, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, MOST_FREE, Mode, NewApiKey, NewCompany, NewRange, NewReceipt, NewSignup, NewWebhook, Numbering, Opened, OutboxEntry, RANGE_SHARDS, RANGES_PER_TYPE, Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt, Recorded, Reviewed, SHARDS, SettingsChanges, Signed, SignedLater, SignupRecord, StoredToken, Table, Take, Thresholds, UnknownCertificateOwner, Verdict, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, fiscal_day, webhook_context, Cleared, ModifiedReceipt, NewNote, Note,
 };
 pub use vault::{StoredCertificate, Vault};

@@ -36,8 +36,8 @@ pub use deliveries::Delivery;
 pub use due::{DueEntry, DueRecord, SHARDS};
 pub use keys::fiscal_day;
 pub use receipts::{
-    Claim, Created, Failure, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedReceipt, Mode, NewReceipt, OutboxEntry,
-    Receipt, Recorded, Signed, SignedLater, Verdict,
+    Claim, Cleared, Created, Failure, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedReceipt, Mode, ModifiedReceipt,
+    NewNote, NewReceipt, Note, OutboxEntry, Receipt, Recorded, Signed, SignedLater, Verdict,
 };
 pub use sequences::{
     CallerTake, Changed, DueRange, MOST_FREE, NewRange, Numbering, Opened, RANGE_SHARDS, RANGES_PER_TYPE, Range,

@@ -3,8 +3,7 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::messages::Rfce;
 use ecf::{Amounts, Draft, Encf, Fecha, FechaHora, Node, Numbered, ReceiptState, ReceiptType};
-use ecf_store::{ContentHash, Created, Mode, NewReceipt, Receipt, ReceiptId, Scope, Signed, SubmissionJob};
-use jiff::Timestamp;
+use ecf_store::{ContentHash, Created, Mode, NewNote, NewReceipt, Receipt, ReceiptId, Scope, Signed, SubmissionJob};
 use serde_json::{Value, json};
 use xmldsig::Identity;
 
@@ -15,8 +14,45 @@ impl TestStack {
     /// key is its number. Nothing is queued; see [`send_job`].
     pub async fn signed_receipt(&self, company: &TestCompany, encf: &str) -> Receipt {
         let encf: Encf = encf.parse().expect("the test gave a number");
+        let payload = payload(company, encf.receipt_type(), Fecha::at(self.clock().now()));
+        self.signed(company, encf, &payload, None).await
+    }
+
+    /// A signed note (33 or 34) with this number, `CodigoModificacion` and amount, on a receipt of [`Self::signed_receipt`]. It is held
+    /// back as if it was issued before the verdict on that receipt.
+    pub async fn signed_note(
+        &self,
+        company: &TestCompany,
+        encf: &str,
+        on: &Receipt,
+        code: u8,
+        amount: &str,
+    ) -> Receipt {
+        let encf: Encf = encf.parse().expect("the test gave a number");
+        let modifies = *on.encf().expect("what is modified has a number");
+        let mut payload = payload(company, encf.receipt_type(), Fecha::at(self.clock().now()));
+        payload["Encabezado"]["Totales"] = json!({ "MontoExento": amount, "MontoTotal": amount });
+        let item = &mut payload["DetallesItems"]["Item"][0];
+        item["IndicadorFacturacion"] = json!("4");
+        item["PrecioUnitarioItem"] = json!(amount);
+        item["MontoItem"] = json!(amount);
+        payload["InformacionReferencia"] = json!({
+            "NCFModificado": modifies.to_string(), "FechaNCFModificado": on.fecha_emision.to_string(), "CodigoModificacion": code,
+        });
+        let note = NewNote {
+            modifies,
+            annuls: code == 1,
+            held: true,
+            amount: amount.parse().expect("the test gave an amount"),
+            owner: on.public_id,
+            monto_total: on.monto_total.parse().expect("the kit wrote the amount"),
+        };
+        self.signed(company, encf, &payload, Some(note)).await
+    }
+
+    async fn signed(&self, company: &TestCompany, encf: Encf, payload: &Value, note: Option<NewNote>) -> Receipt {
         let now = self.clock().now();
-        let numbered = numbered(company, encf, now);
+        let numbered = numbered(encf, payload);
         let identity = Identity::from_pkcs12(test_p12(), P12_PIN).expect("the P12 was made here");
         let firma = FechaHora::at(now);
         let full = xmldsig::sign(&numbered.to_xml(firma), &identity).expect("the document is canonical");
@@ -55,6 +91,7 @@ impl TestStack {
             fecha_emision: numbered.fecha_emision(),
             signed: Some(signed),
             payload: None,
+            note,
         };
         match self.table().create_receipt(&company.scope, new).await {
             Ok(Created::New(receipt)) => receipt,
@@ -88,10 +125,9 @@ pub fn send_job(receipt: &Receipt) -> SubmissionJob {
     }
 }
 
-fn numbered(company: &TestCompany, encf: Encf, now: Timestamp) -> Numbered {
+fn numbered(encf: Encf, payload: &Value) -> Numbered {
     let ecf_type = encf.receipt_type();
-    let payload = payload(company, ecf_type, Fecha::at(now)).to_string();
-    let payload = Node::parse(payload.as_bytes()).expect("serde_json writes JSON");
+    let payload = Node::parse(payload.to_string().as_bytes()).expect("serde_json writes JSON");
     let (draft, _) = Draft::read(ecf_type, &payload, Amounts::Scaled).expect("the payload reads");
     let last_day = RANGES_END.parse().expect("a constant date");
     draft
@@ -103,7 +139,7 @@ fn numbered(company: &TestCompany, encf: Encf, now: Timestamp) -> Numbered {
 
 fn payload(company: &TestCompany, ecf_type: ReceiptType, today: Fecha) -> Value {
     let (net, itbis, total) = match ecf_type {
-        ReceiptType::E31 => ("10000.00", "1800.00", "11800.00"),
+        ReceiptType::E31 | ReceiptType::E33 | ReceiptType::E34 => ("10000.00", "1800.00", "11800.00"),
         ReceiptType::E32 => ("847.46", "152.54", "1000.00"),
         other => panic!("the kit has no document of type {other}"),
     };
@@ -120,7 +156,10 @@ fn payload(company: &TestCompany, ecf_type: ReceiptType, today: Fecha) -> Value 
             "TotalITBIS": itbis, "TotalITBIS1": itbis, "MontoTotal": total,
         },
     });
-    if ecf_type == ReceiptType::E31 {
+    if ecf_type == ReceiptType::E34 {
+        encabezado["IdDoc"]["IndicadorNotaCredito"] = json!("0");
+    }
+    if ecf_type != ReceiptType::E32 {
         encabezado["Comprador"] =
             json!({ "RNCComprador": "131880681", "RazonSocialComprador": "Constructora del Cibao SRL" });
     }

@@ -122,6 +122,15 @@ impl Change {
         self
     }
 
+    /// One more condition beside [`Self::when`], which must hold too.
+    pub(crate) fn and(mut self, also: &str) -> Self {
+        let condition = match self.condition.take() {
+            Some(condition) => format!("{condition} AND {also}"),
+            None => also.to_owned(),
+        };
+        self.when(condition)
+    }
+
     pub(crate) fn bind(mut self, placeholder: &str, value: AttributeValue) -> Self {
         self.values.insert(placeholder.to_owned(), value);
         self

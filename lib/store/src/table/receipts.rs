@@ -3,10 +3,12 @@
 //!
 //! A typical item stays under 1 KB, so that each write costs one unit; hence the short attribute names, which
 //! `record.rs` lists. `creation.rs` has the one transaction that makes an answer true, `sending.rs` the claims before
-//! each send, `verdict.rs` the end of the way, `finding.rs` the other ways to a receipt.
+//! each send, `verdict.rs` the end of the way, `notes.rs` what notes take from the receipts that they modify, `finding.rs`
+//! the other ways to a receipt.
 
 mod creation;
 mod finding;
+mod notes;
 mod record;
 mod sending;
 mod verdict;
@@ -17,6 +19,7 @@ use jiff::{Timestamp, civil::Date};
 pub(super) use creation::TAKEN_AT as LOCK_TAKEN_AT;
 pub use creation::{Created, NewReceipt, SignedLater};
 pub use finding::ListedReceipt;
+pub use notes::{Cleared, ModifiedReceipt, NewNote, Note};
 pub use sending::{Claim, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND};
 pub use verdict::{Failure, Recorded, Verdict};
 
@@ -71,6 +74,10 @@ pub struct Receipt {
     pub earlier_track_ids: Vec<String>,
     /// What is still to be told, and to whom.
     pub outbox: Vec<OutboxEntry>,
+    /// What it modifies, when it is a note on a receipt that was issued here.
+    pub note: Option<Note>,
+    /// Notes that are to be sent again once this receipt has its verdict.
+    pub waiting_notes: Vec<ReceiptId>,
     /// When housekeeping looks after this receipt; absent when nothing is left to do.
     pub next_action_at: Option<Timestamp>,
 }

@@ -8,6 +8,7 @@ mod companies;
 mod creation;
 mod faults;
 mod lists;
+mod notes;
 mod objects;
 mod sending;
 mod sequences;

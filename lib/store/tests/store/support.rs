@@ -114,6 +114,7 @@ pub(crate) fn new_receipt(scope: &Scope, key: &str, number: &str) -> NewReceipt 
         fecha_emision: "27-11-2026".parse().unwrap(),
         signed: Some(signed(key, number)),
         payload: None,
+        note: None,
     }
 }
 

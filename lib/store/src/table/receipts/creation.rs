@@ -10,7 +10,7 @@
 use ecf::{Circumstances, Encf, Fecha, ReceiptState, ReceiptType, Rnc};
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Mode, Receipt, Signed, in_states, record};
+use super::{Mode, NewNote, Receipt, Signed, in_states, notes, record};
 use crate::{
     StoreError,
     artifacts::ContentHash,
@@ -49,6 +49,8 @@ pub struct NewReceipt {
     pub fecha_emision: Fecha,
     pub signed: Option<Signed>,
     pub payload: Option<ContentHash>,
+    /// What it modifies, when it is a note on a receipt that was issued here.
+    pub note: Option<NewNote>,
 }
 
 impl NewReceipt {
@@ -69,6 +71,8 @@ pub enum Created {
     Replay(Receipt),
     /// Another receipt has the number.
     NumberTaken,
+    /// What is left of the modified receipt, or who has its number, is no longer what the note was judged by.
+    ModifiedChanged,
 }
 
 /// What came of numbering and signing a receipt that waited.
@@ -82,7 +86,7 @@ pub enum SignedLater {
 }
 
 impl Table {
-    /// Creates a receipt together with the lock of its number.
+    /// Creates a receipt together with the lock of its number, and what a note takes from the receipt that it modifies.
     ///
     /// # Errors
     /// Besides failures of the store: a retryable error when the outcome is not known and no record is there. The
@@ -132,6 +136,10 @@ impl Table {
         if let Some(signed) = &new.signed {
             parts.push(lock_part(scope, &signed.encf, &new.public_id, new.created_at, earlier));
         }
+        if let Some(note) = new.note.filter(NewNote::reserves) {
+            let reservation = notes::reservation(scope, &new.public_id, new.ecf_type, &note);
+            parts.push(Part::Update(reservation));
+        }
         match self.transact(operation, parts).await {
             Ok(Transacted::Done) => Ok(Created::New(record::read(&Stored::new(receipt))?)),
             Ok(Transacted::Refused(mut refusals)) => match refusals.first_mut().and_then(Option::take) {
@@ -144,7 +152,8 @@ impl Table {
                         .map(|existing| whose(existing, new))
                         .ok_or_else(|| StoreError::retry(operation, "the record that was in the way is gone"))
                 }
-                None => Ok(Created::NumberTaken),
+                None if new.signed.is_some() && refusals.get(1).is_some_and(Option::is_some) => Ok(Created::NumberTaken),
+                None => Ok(Created::ModifiedChanged),
             },
             Err(error) if error.is_retryable() => match self.receipt(scope, &new.public_id).await? {
                 Some(existing) => Ok(whose(existing, new)),

@@ -12,13 +12,14 @@
 //! | `en`, `sd`, `sc` | e-NCF, sign date, security code | | `sb`, `cd` | submitted, completed |
 //! | `sx`, `rf` | hash of signed XML, of RFCE | | `ec`, `em` | error code, message |
 //! | `ob` | outbox | | `su`, `rs` | secuenciaUtilizada, the authority's answer |
-//! | | | | `et` | track ids of earlier receipts of this number |
+//! | `nm`, `na` | e-NCF that it is a note on, code 1 | | `rv`, `ho` | counts there, is held back |
+//! | `wn` | notes that wait for its verdict | | `et` | track ids of earlier receipts of this number |
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::ReceiptState;
 use jiff::Timestamp;
 
-use super::{Mode, NewReceipt, OutboxEntry, Receipt, Signed};
+use super::{Mode, NewReceipt, Note, OutboxEntry, Receipt, Signed};
 use crate::{
     StoreError,
     artifacts::ContentHash,
@@ -26,7 +27,7 @@ use crate::{
     table::{
         change::Change,
         due,
-        item::{Item, NewItem, Stored, bytes, instant, text, texts},
+        item::{Item, NewItem, Stored, bytes, flag, instant, text, texts},
         keys::{self, DUE, EXTERNAL, LIST, PK, TRACK},
     },
 };
@@ -40,7 +41,7 @@ const IDEMPOTENCY_KEY: &str = "ik";
 const PAYLOAD_HASH: &str = "ph";
 const COMPANY_RNC: &str = "cr";
 const RNC_COMPRADOR: &str = "rc";
-const MONTO_TOTAL: &str = "mt";
+pub(super) const MONTO_TOTAL: &str = "mt";
 const FECHA_EMISION: &str = "fe";
 const MODE: &str = "md";
 const PAYLOAD: &str = "pl";
@@ -63,6 +64,11 @@ pub(super) const ERROR_MESSAGE: &str = "em";
 pub(super) const SECUENCIA_UTILIZADA: &str = "su";
 pub(super) const RESPONSE: &str = "rs";
 const EARLIER_TRACK_IDS: &str = "et";
+const MODIFIES: &str = "nm";
+const ANNULS: &str = "na";
+pub(super) const RESERVED: &str = "rv";
+pub(super) const HELD: &str = "ho";
+pub(super) const WAITING_NOTES: &str = "wn";
 
 /// What a finished send or look-up leaves behind no more.
 pub(super) const LEASE: [&str; 4] = [LEASE_UNTIL, LEASE_KEY, NEGATIVES, LOOKED_UP_AT];
@@ -93,6 +99,14 @@ pub(super) fn new_item(scope: &Scope, new: &NewReceipt, earlier: Option<&Receipt
         .with(FECHA_EMISION, text(new.fecha_emision))
         .with_some(MODE, (new.mode == Mode::Deferred).then(|| text("deferred")))
         .with_some(PAYLOAD, new.payload.map(bytes));
+    let item = match &new.note {
+        Some(note) => item
+            .with(MODIFIES, text(note.modifies))
+            .with_some(ANNULS, note.annuls.then(|| flag(true)))
+            .with_some(RESERVED, note.reserves().then(|| flag(true)))
+            .with_some(HELD, note.held.then(|| flag(true))),
+        None => item,
+    };
     let item = match &new.external_id {
         Some(external_id) => item
             .with(EXTERNAL.pk, text(keys::external_partition(scope, external_id)))
@@ -186,6 +200,8 @@ pub(super) fn read(stored: &Stored) -> Result<Receipt, StoreError> {
         taxauth_response: owned(RESPONSE)?,
         earlier_track_ids: stored.texts(EARLIER_TRACK_IDS)?.to_vec(),
         outbox: read_outbox(stored)?,
+        note: read_note(stored)?,
+        waiting_notes: read_waiting_notes(stored)?,
         next_action_at: stored.opt_parse(DUE.sk)?,
     })
 }
@@ -201,6 +217,24 @@ fn read_signed(stored: &Stored) -> Result<Option<Signed>, StoreError> {
         signed_xml: ContentHash::from_bytes(stored.hash(SIGNED_XML)?),
         rfce: stored.opt_hash(RFCE)?.map(ContentHash::from_bytes),
     }))
+}
+
+fn read_note(stored: &Stored) -> Result<Option<Note>, StoreError> {
+    let Some(modifies) = stored.opt_parse(MODIFIES)? else {
+        return Ok(None);
+    };
+    Ok(Some(Note {
+        modifies,
+        annuls: stored.flag(ANNULS)?,
+        reserved: stored.flag(RESERVED)?,
+        held: stored.flag(HELD)?,
+    }))
+}
+
+fn read_waiting_notes(stored: &Stored) -> Result<Vec<ReceiptId>, StoreError> {
+    let ids = stored.texts(WAITING_NOTES)?.iter();
+    ids.map(|id| id.parse().map_err(|error| stored.corrupt(WAITING_NOTES, error)))
+        .collect()
 }
 
 fn read_outbox(stored: &Stored) -> Result<Vec<OutboxEntry>, StoreError> {

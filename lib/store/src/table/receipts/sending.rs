@@ -46,6 +46,8 @@ pub enum Claim {
     Leased(Receipt),
     /// An earlier send may have arrived: look it up first ([`Table::claim_lookup`]).
     LeaseExpired(Receipt),
+    /// A note that nobody has let go yet ([`Table::clear_note`]).
+    Held(Receipt),
     /// Its state or history does not allow this step.
     NotSendable(Receipt),
     Missing,
@@ -63,8 +65,8 @@ impl Table {
         let change = Change::of(keys::receipt(scope, id))
             .add(SEND_ATTEMPT, number(1))
             .set(SEND_STARTED_AT, instant(now));
-        self.claim("claim send", change, "attribute_not_exists(#lu)", now, lease)
-            .await
+        let condition = "attribute_not_exists(#lu) AND attribute_not_exists(#ho)";
+        self.claim("claim send", change, condition, now, lease).await
     }
 
     /// Claims a receipt whose lease ran out, to look it up.
@@ -242,6 +244,7 @@ fn refused(stored: &Stored, key: &str, now: Timestamp) -> Result<Claim, StoreErr
     Ok(match receipt.lease_until {
         Some(until) if until > now => Claim::Leased(receipt),
         Some(_) => Claim::LeaseExpired(receipt),
+        None if receipt.note.is_some_and(|note| note.held) => Claim::Held(receipt),
         // No lease: there is nothing to look up or to resend.
         None => Claim::NotSendable(receipt),
     })

@@ -76,7 +76,8 @@ impl Table {
     ) -> Result<Recorded, StoreError> {
         let change = verdict_change(scope, id, &verdict, now);
         let change = as_the_table_says(change, verdict.state, "attribute_exists(#en)");
-        Ok(match recorded(self.apply("record verdict", change).await?)? {
+        let applied = self.end("record verdict", (scope, id), verdict.state, change).await?;
+        Ok(match recorded(applied)? {
             // Our own write, whose answer was lost and repeated by the SDK.
             Recorded::Already(receipt)
                 if receipt.state == verdict.state && receipt.completed_at == Some(to_millis(now)) =>
@@ -115,7 +116,8 @@ impl Table {
             Some(lease) => change.bind(":lease", lease),
             None => change,
         };
-        recorded(self.apply("record failed", change).await?)
+        let receipt = (scope, &seen.public_id);
+        recorded(self.end("record failed", receipt, ReceiptState::Failed, change).await?)
     }
 
     /// Takes an entry out of the outbox; the last one takes the receipt off the due index in the same write.

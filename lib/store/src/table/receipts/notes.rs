@@ -1,0 +1,317 @@
+//! Notes (33, 34) and the receipts that they modify.
+//!
+//! What is left to credit of a receipt is kept on the lock of its number, and every write of it is a part of the
+//! transaction that gives it its reason: a note's creation reserves, its end settles. A credit note counts from its
+//! creation until the authority, or a failure, ends it; a debit note counts once it is accepted. So the sum of what may
+//! still become valid never exceeds the receipt.
+//!
+//! | attribute of the lock | meaning |
+//! |---|---|
+//! | `bd` | what notes change: accepted debit notes, less credit notes that stand or may stand |
+//! | `an` | the note with code 1 that stands or may stand |
+//! | `pc`, `pd` | credit notes, debit notes without a verdict |
+
+use ecf::{Encf, ReceiptState, ReceiptType};
+use jiff::Timestamp;
+use rust_decimal::Decimal;
+
+use super::{
+    Receipt,
+    creation::OWNER,
+    in_states,
+    record::{self, HELD, RESERVED, UPDATED_AT, WAITING_NOTES},
+    waiting,
+};
+use crate::{
+    StoreError,
+    ids::{ReceiptId, Scope},
+    table::{
+        Table,
+        change::Change,
+        item::{Stored, flag, instant, number, text, texts},
+        keys,
+        write::{Applied, Part, Transacted},
+    },
+};
+
+const ADJUSTMENT: &str = "bd";
+const ANNULLED_BY: &str = "an";
+const OPEN_CREDITS: &str = "pc";
+const OPEN_DEBITS: &str = "pd";
+
+/// What ties a note to the receipt that it modifies, where that was issued here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Note {
+    pub modifies: Encf,
+    /// Whether it has code 1.
+    pub annuls: bool,
+    /// Whether it counts at the modified receipt.
+    pub reserved: bool,
+    /// Whether it must not be sent before somebody looked at the modified receipt.
+    pub held: bool,
+}
+
+/// A note to create, with what was read of the modified receipt when it was judged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewNote {
+    pub modifies: Encf,
+    pub annuls: bool,
+    pub held: bool,
+    /// Its own MontoTotal.
+    pub amount: Decimal,
+    /// Who had the modified number.
+    pub owner: ReceiptId,
+    /// MontoTotal of the modified receipt.
+    pub monto_total: Decimal,
+}
+
+/// A receipt that a note modifies, and what notes have made of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModifiedReceipt {
+    /// Who has the number now.
+    pub receipt: Receipt,
+    pub monto_total: Decimal,
+    /// What is left to credit of it.
+    pub balance: Decimal,
+    pub annulled_by: Option<ReceiptId>,
+    /// Credit notes without a verdict.
+    pub open_credits: Vec<ReceiptId>,
+    /// Debit notes without a verdict.
+    pub open_debits: Vec<ReceiptId>,
+}
+
+/// What came of letting a held note go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cleared {
+    Now(Receipt),
+    /// The modified receipt has less left than the note takes, or another has its number.
+    NotCovered,
+    /// It is not held, or past its send.
+    Already(Receipt),
+    Missing,
+}
+
+impl NewNote {
+    /// Whether the modified receipt must remember it. A correction of text changes no amount.
+    pub(super) fn reserves(&self) -> bool {
+        self.annuls || !self.amount.is_zero()
+    }
+}
+
+impl ModifiedReceipt {
+    /// Whether what is left bears a note: also one that counts already, when another receipt has come to have the number or
+    /// an earlier note was rejected.
+    pub fn covers(&self, note: &Receipt) -> Result<bool, StoreError> {
+        let Some(tie) = note.note else { return Ok(true) };
+        let amount = amount_of(note)?;
+        // An annulment may have come after a note that counts.
+        let is_open = tie.reserved || self.annulled_by.is_none();
+        let is_debit = note.ecf_type == ReceiptType::E33;
+        // What the note took is not in the balance any more.
+        let left = match tie.reserved && !is_debit {
+            true => self.balance.checked_add(amount),
+            false => Some(self.balance),
+        };
+        Ok(is_open
+            && left.is_some_and(|left| match tie.annuls {
+                true => amount == left && self.open_debits.is_empty(),
+                false => is_debit || amount <= left,
+            }))
+    }
+}
+
+impl Table {
+    /// The receipt that has a number, with what is left to credit of it.
+    pub async fn modified_receipt(&self, scope: &Scope, encf: &Encf) -> Result<Option<ModifiedReceipt>, StoreError> {
+        let Some(lock) = self.read("read e-NCF lock", &keys::encf_lock(scope, encf)).await? else {
+            return Ok(None);
+        };
+        let Some(receipt) = self.receipt(scope, &lock.parse(OWNER)?).await? else {
+            return Ok(None);
+        };
+        let monto_total = amount_of(&receipt)?;
+        let adjustment: Decimal = lock.opt_parse(ADJUSTMENT)?.unwrap_or_default();
+        let balance = monto_total
+            .checked_add(adjustment)
+            .ok_or_else(|| lock.corrupt(ADJUSTMENT, "is out of range"))?;
+        Ok(Some(ModifiedReceipt {
+            monto_total,
+            balance,
+            annulled_by: lock.opt_parse(ANNULLED_BY)?,
+            open_credits: ids(&lock, OPEN_CREDITS)?,
+            open_debits: ids(&lock, OPEN_DEBITS)?,
+            receipt,
+        }))
+    }
+
+    /// Lets a held note go to its send, reserving again what an earlier failure gave back.
+    pub async fn clear_note(
+        &self,
+        scope: &Scope,
+        note: &Receipt,
+        modified: &ModifiedReceipt,
+        now: Timestamp,
+    ) -> Result<Cleared, StoreError> {
+        let operation = "clear note";
+        let Some(tie) = note.note.filter(|tie| tie.held) else {
+            return Ok(Cleared::Already(note.clone()));
+        };
+        let change = Change::of(keys::receipt(scope, &note.public_id))
+            .remove(&[HELD])
+            .set(UPDATED_AT, instant(now));
+        let new = NewNote {
+            modifies: tie.modifies,
+            annuls: tie.annuls,
+            held: true,
+            amount: amount_of(note)?,
+            owner: modified.receipt.public_id,
+            monto_total: modified.monto_total,
+        };
+        if tie.reserved || !new.reserves() {
+            let change = in_states(change, waiting(), "attribute_exists(#ho)");
+            return Ok(match self.apply(operation, change).await? {
+                Applied::Done(stored) => Cleared::Now(record::read(&stored)?),
+                Applied::Refused(Some(stored)) => Cleared::Already(record::read(&stored)?),
+                Applied::Refused(None) => Cleared::Missing,
+            });
+        }
+        let change = in_states(
+            change.set(RESERVED, flag(true)),
+            waiting(),
+            "attribute_exists(#ho) AND attribute_not_exists(#rv)",
+        );
+        let reservation = reservation(scope, &note.public_id, note.ecf_type, &new);
+        let parts = vec![Part::Update(change), Part::Update(reservation)];
+        let transacted = self.transact(operation, parts).await?;
+        let refused = match &transacted {
+            Transacted::Done => false,
+            Transacted::Refused(refusals) if refusals.first().is_some_and(Option::is_none) => {
+                return Ok(Cleared::NotCovered);
+            }
+            Transacted::Refused(_) => true,
+        };
+        Ok(match self.receipt(scope, &note.public_id).await? {
+            Some(receipt) if refused => Cleared::Already(receipt),
+            Some(receipt) => Cleared::Now(receipt),
+            None => Cleared::Missing,
+        })
+    }
+
+    /// Notes at a receipt without verdict that a note waits for it. `false`: it has its verdict, or does not exist.
+    pub async fn await_verdict(
+        &self,
+        scope: &Scope,
+        awaited: &ReceiptId,
+        note: &ReceiptId,
+    ) -> Result<bool, StoreError> {
+        let change = Change::of(keys::receipt(scope, awaited)).add(WAITING_NOTES, texts([note]));
+        let open = ReceiptState::ALL.into_iter().filter(|state| !state.is_final());
+        let change = in_states(change, open, "attribute_exists(#pk)");
+        Ok(matches!(self.apply("await verdict", change).await?, Applied::Done(_)))
+    }
+
+    /// Writes the step that ends a receipt's way, or its attempt. What a note has reserved is settled with it: every way
+    /// to a final state and to `failed` goes through here.
+    pub(super) async fn end(
+        &self,
+        operation: &'static str,
+        (scope, id): (&Scope, &ReceiptId),
+        next: ReceiptState,
+        change: Change,
+    ) -> Result<Applied, StoreError> {
+        let plain = change.clone().and("attribute_not_exists(#rv)");
+        let stored = match self.apply(operation, plain).await? {
+            Applied::Refused(Some(stored)) if stored.has(RESERVED) => stored,
+            other => return Ok(other),
+        };
+        let receipt = record::read(&stored)?;
+        let Some(note) = receipt.note else {
+            return Err(stored.corrupt(RESERVED, "stands on a receipt that modifies none"));
+        };
+        let change = change.and("attribute_exists(#rv)").remove(&[RESERVED]);
+        let change = match next {
+            // Whoever retries it must reserve again.
+            ReceiptState::Failed => change.set(HELD, flag(true)),
+            _ => change,
+        };
+        let settlement = settlement(scope, &receipt, &note, next)?;
+        match self
+            .transact(operation, vec![Part::Update(change), Part::Update(settlement)])
+            .await?
+        {
+            Transacted::Done => match self.read(operation, &keys::receipt(scope, id)).await? {
+                Some(stored) => Ok(Applied::Done(stored)),
+                None => Err(StoreError::retry(operation, "the receipt is gone")),
+            },
+            Transacted::Refused(mut refusals) => match refusals.first_mut().and_then(Option::take) {
+                Some(refusal) => Ok(Applied::Refused(refusal.existing)),
+                None => {
+                    let lock = keys::encf_lock(scope, &note.modifies);
+                    Err(StoreError::corrupt(lock, OWNER, "is missing, but a note counts there"))
+                }
+            },
+        }
+    }
+}
+
+/// The part of a note's creation that takes its amount from the modified receipt.
+pub(super) fn reservation(scope: &Scope, id: &ReceiptId, ecf_type: ReceiptType, note: &NewNote) -> Change {
+    let change = Change::of(keys::encf_lock(scope, &note.modifies)).bind(":owner", text(note.owner));
+    let open = "#ow = :owner AND attribute_not_exists(#an)";
+    if ecf_type == ReceiptType::E33 {
+        return change.add(OPEN_DEBITS, texts([id])).when(open);
+    }
+    let change = change
+        .add(ADJUSTMENT, number(-note.amount))
+        .add(OPEN_CREDITS, texts([id]))
+        .bind(":least", number((note.amount - note.monto_total).normalize()));
+    // Without `bd` nothing was credited yet: the whole MontoTotal is left.
+    if note.annuls {
+        let rest = match note.amount == note.monto_total {
+            true => "(attribute_not_exists(#bd) OR #bd = :least)",
+            false => "#bd = :least",
+        };
+        return change
+            .set(ANNULLED_BY, text(id))
+            .when(format!("{open} AND attribute_not_exists(#pd) AND {rest}"));
+    }
+    let rest = match note.amount <= note.monto_total {
+        true => "(attribute_not_exists(#bd) OR #bd >= :least)",
+        false => "#bd >= :least",
+    };
+    change.when(format!("{open} AND {rest}"))
+}
+
+/// What the end of a note does to the receipt that it modifies.
+fn settlement(scope: &Scope, receipt: &Receipt, note: &Note, next: ReceiptState) -> Result<Change, StoreError> {
+    let change = Change::of(keys::encf_lock(scope, &note.modifies)).when("attribute_exists(#pk)");
+    let stands = matches!(next, ReceiptState::Accepted | ReceiptState::ConditionallyAccepted);
+    let is_debit = receipt.ecf_type == ReceiptType::E33;
+    let open = if is_debit { OPEN_DEBITS } else { OPEN_CREDITS };
+    let change = change.delete(open, texts([receipt.public_id]));
+    // An accepted credit note goes on counting, a rejected debit note never did.
+    let change = if stands == is_debit {
+        change.add(ADJUSTMENT, number(amount_of(receipt)?))
+    } else {
+        change
+    };
+    Ok(if note.annuls && !stands {
+        change.remove(&[ANNULLED_BY])
+    } else {
+        change
+    })
+}
+
+fn amount_of(receipt: &Receipt) -> Result<Decimal, StoreError> {
+    receipt.monto_total.parse().map_err(|error| {
+        let key = keys::receipt(&receipt.scope, &receipt.public_id);
+        StoreError::corrupt(key, record::MONTO_TOTAL, format!("does not parse: {error}"))
+    })
+}
+
+fn ids(lock: &Stored, name: &'static str) -> Result<Vec<ReceiptId>, StoreError> {
+    lock.texts(name)?
+        .iter()
+        .map(|id| id.parse().map_err(|error| lock.corrupt(name, error)))
+        .collect()
+}
