@@ -7,10 +7,12 @@
 //!   receipt is sent again only after two negative answers a minute apart.
 //! - "Already used" is a rejection only if the copy that the authority holds is not ours ([`used_number`]).
 //! - The verdict is one write, with the outbox entry that makes the webhook certain ([`verdict`]).
+//! - A note is sent after the verdict on the receipt that it modifies ([`notes`]).
 //! - Every job is safe to run twice, and a lost one is found by housekeeping through the due index. So is one that failed
 //!   too often for a queue ([`schedule`]).
 
 mod look_up;
+mod notes;
 mod poll;
 mod schedule;
 mod send;

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use ecf::ReceiptState;
 use ecf_runtime::Outcome;
-use ecf_store::{ArtifactKind, Claim, Failure, Receipt, StoreError, SubmissionJob};
+use ecf_store::{ArtifactKind, Claim, Failure, Receipt, Recorded, StoreError, SubmissionJob};
 use ecf_taxauth::{Answer, Judged, Sent, Session, TaxAuthError, TokenError, Upload, Verdict};
 use jiff::SignedDuration;
 
-use crate::{App, first_poll, later, look_up, schedule, used_number, verdict};
+use crate::{App, first_poll, later, look_up, notes, schedule, used_number, verdict};
 
 /// How long a claim stands. After it the outcome counts as unknown.
 pub(crate) const LEASE: SignedDuration = SignedDuration::from_secs(90);
@@ -45,7 +45,14 @@ pub(crate) async fn send(app: &App, job: &SubmissionJob) -> Result<Outcome<Submi
         return without_token(app, job, error).await;
     }
     let now = app.clock.now();
-    match app.table.claim_send(&scope, &id, now, LEASE).await? {
+    let mut claim = app.table.claim_send(&scope, &id, now, LEASE).await?;
+    if let Claim::Held(note) = &claim {
+        if let Some(outcome) = notes::look_after(app, job, note).await? {
+            return Ok(outcome);
+        }
+        claim = app.table.claim_send(&scope, &id, now, LEASE).await?;
+    }
+    match claim {
         Claim::Claimed(receipt) => hand_over(app, job, &session, &receipt).await,
         Claim::LeaseExpired(receipt) => look_up::look_up(app, job, &session, &receipt).await,
         // Somebody is on it; if they die, their lease runs out.
@@ -54,7 +61,8 @@ pub(crate) async fn send(app: &App, job: &SubmissionJob) -> Result<Outcome<Submi
         Claim::NotSendable(receipt) if receipt.track_id.is_some() && !receipt.state.is_final() => {
             Ok(first_poll(&receipt))
         }
-        Claim::NotSendable(_) => Ok(Outcome::Done),
+        // Held again: it failed in between, and waits for a person.
+        Claim::NotSendable(_) | Claim::Held(_) => Ok(Outcome::Done),
         Claim::Missing => Ok(missing()),
     }
 }
@@ -263,10 +271,18 @@ pub(crate) fn again_after_lease(
 }
 
 /// Ends the way with a reason that the caller can read.
-async fn fail(app: &App, receipt: &Receipt, failure: Failure<'_>) -> Result<Outcome<SubmissionJob>, StoreError> {
-    app.table
+pub(crate) async fn fail(
+    app: &App,
+    receipt: &Receipt,
+    failure: Failure<'_>,
+) -> Result<Outcome<SubmissionJob>, StoreError> {
+    let recorded = app
+        .table
         .record_failed(&receipt.scope, receipt, failure, app.clock.now())
         .await?;
+    if let Recorded::Now(receipt) = &recorded {
+        notes::wake(app, receipt).await;
+    }
     tracing::error!(receipt.id = %receipt.public_id, code = failure.code, "a receipt failed and waits for a person");
     Ok(Outcome::Done)
 }

@@ -5,7 +5,7 @@ use ecf_runtime::Outcome;
 use ecf_store::{OutboxEntry, Receipt, Recorded, StoreError, SubmissionJob, WebhookJob};
 use ecf_taxauth::{Judged, Session, Verdict};
 
-use crate::{App, look_up, used_number};
+use crate::{App, look_up, notes, used_number};
 
 /// Records a final verdict and queues its event. A verdict that is none yet is looked up later.
 pub(crate) async fn record(
@@ -85,6 +85,7 @@ pub(crate) async fn write(
     if let Err(error) = app.queues.send_webhook(&event, std::time::Duration::ZERO).await {
         tracing::warn!(receipt.id = %receipt.public_id, error = %error, "event not queued; housekeeping will");
     }
+    notes::wake(app, &receipt).await;
     if let Err(error) = app
         .table
         .count_verdict(&receipt.scope, receipt.day(), receipt.ecf_type, state)

@@ -6,6 +6,7 @@
 mod authority;
 mod crashes;
 mod lost_answers;
+mod notes;
 mod outages;
 mod polls;
 mod refusals;
