@@ -52,7 +52,7 @@ pub(crate) fn check(
     })
 }
 
-fn warning(violation: &Violation) -> FieldError {
+pub(crate) fn warning(violation: &Violation) -> FieldError {
     FieldError::of_violation(&["body", "payload"], violation)
 }
 

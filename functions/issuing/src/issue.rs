@@ -10,12 +10,13 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use ecf::{Ecf, ReceiptState};
 use ecf_api::{ApiError, Caller, CodedError, DocumentView, FieldError, ValidJson, ValidQuery, ValidationError};
-use ecf_store::{Created, Mode, NewReceipt, Receipt, ReceiptId, SubmissionJob};
+use ecf_store::{Created, Mode, NewNote, NewReceipt, Receipt, ReceiptId, SubmissionJob};
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::App;
 use crate::check::{Checked, check, refused};
+use crate::note;
 use crate::numbering::{Number, take};
 use crate::request::{IssueQuery, IssueRequest};
 use crate::signing::{SignedDocument, identity, sign};
@@ -23,6 +24,19 @@ use crate::validate;
 
 /// A number that turns out to be locked is skipped. So many in a row are no race but a range that was used elsewhere.
 const NUMBER_ATTEMPTS: usize = 20;
+/// How often a note is judged again because others changed the receipt that it modifies.
+const NOTE_ROUNDS: usize = 8;
+
+/// What was asked for, by whom.
+struct Order<'r> {
+    caller: &'r Caller,
+    request: &'r IssueRequest,
+    mode: Mode,
+    /// Whether the company's notes wait for the verdict on what they modify.
+    holds_notes: bool,
+    id: ReceiptId,
+    payload_hash: [u8; 32],
+}
 
 /// Issues a receipt, or answers with the one that this key has already.
 #[utoipa::path(
@@ -68,7 +82,8 @@ pub(crate) async fn issue_one(
     if query.validate_only {
         let now = app.clock.now();
         let settings = app.settings(caller).await?;
-        return validate::answer(app, caller, check(caller, &request, query, &settings, now)?, now).await;
+        let checked = check(caller, &request, query, &settings, now)?;
+        return validate::answer(app, caller, checked, &settings, now).await;
     }
     let id = ReceiptId::of_receipt(&caller.scope, &request.idempotency_key);
     let payload_hash = request.payload.payload_hash();
@@ -77,8 +92,18 @@ pub(crate) async fn issue_one(
     }
     refuse_schedule(app, &request)?;
     let settings = app.settings(caller).await?;
-    let Checked { ecf, warnings, .. } = check(caller, &request, query, &settings, app.clock.now())?;
-    let created = number_and_sign(app, caller, &request, query.mode, id, payload_hash, &ecf).await?;
+    let Checked { ecf, mut warnings, .. } = check(caller, &request, query, &settings, app.clock.now())?;
+    let note = note::judge(app, &caller.scope, &ecf, settings.hold_notes).await?;
+    warnings.extend(note::waits(note.as_ref()));
+    let order = Order {
+        caller,
+        request: &request,
+        mode: query.mode,
+        holds_notes: settings.hold_notes,
+        id,
+        payload_hash,
+    };
+    let created = number_and_sign(app, &order, &ecf, note).await?;
     match created {
         Created::New(receipt) => {
             queue(app, &receipt).await;
@@ -92,6 +117,8 @@ pub(crate) async fn issue_one(
                 .into_response())
         }
         Created::Replay(existing) => Ok(replayed(app, &existing, payload_hash)),
+        Created::ModifiedChanged => Err(ApiError::unavailable(std::time::Duration::from_secs(1))
+            .caused_by("others kept changing the modified receipt")),
         Created::NumberTaken => Err(ApiError::conflict(
             "encf_already_used",
             "another receipt has this eNCF; leave eNCF out to be given the next free number",
@@ -126,15 +153,8 @@ fn refuse_schedule(app: &App, request: &IssueRequest) -> Result<(), ApiError> {
 }
 
 /// Takes numbers until one is ours: sign, store the bytes, then write the record and the lock together.
-async fn number_and_sign(
-    app: &App,
-    caller: &Caller,
-    request: &IssueRequest,
-    mode: Mode,
-    id: ReceiptId,
-    payload_hash: [u8; 32],
-    ecf: &Ecf,
-) -> Result<Created, ApiError> {
+async fn number_and_sign(app: &App, order: &Order<'_>, ecf: &Ecf, note: Option<NewNote>) -> Result<Created, ApiError> {
+    let (caller, request, id) = (order.caller, order.request, order.id);
     let identity = identity(app, caller, app.clock.now()).await?;
     for _ in 0..NUMBER_ATTEMPTS {
         let now = app.clock.now();
@@ -153,10 +173,10 @@ async fn number_and_sign(
             public_id: id,
             company_rnc: caller.rnc.clone(),
             idempotency_key: request.idempotency_key.clone(),
-            payload_hash,
+            payload_hash: order.payload_hash,
             ecf_type: request.ecf_type,
             external_id: request.external_id.clone(),
-            mode,
+            mode: order.mode,
             state: ReceiptState::Signed,
             created_at: now,
             scheduled_for: request.scheduled_for,
@@ -165,8 +185,9 @@ async fn number_and_sign(
             fecha_emision: numbered.fecha_emision(),
             signed: Some(signed),
             payload: None,
+            note,
         };
-        match app.table.create_receipt(&caller.scope, new).await? {
+        match create(app, order, ecf, new).await? {
             Created::NumberTaken if !chosen_by_caller => {
                 tracing::warn!(company.rnc = %caller.rnc, "a number of the range was locked already; taking the next");
             }
@@ -174,6 +195,21 @@ async fn number_and_sign(
         }
     }
     Err(ApiError::unavailable(std::time::Duration::from_secs(1)).caused_by("twenty numbers in a row were locked"))
+}
+
+/// Writes the record. A note whose modified receipt changed since it was judged is judged again: two that fit each by itself
+/// need not fit together.
+async fn create(app: &App, order: &Order<'_>, ecf: &Ecf, mut new: NewReceipt) -> Result<Created, ApiError> {
+    let scope = &order.caller.scope;
+    for _ in 0..NOTE_ROUNDS {
+        match app.table.create_receipt(scope, new.clone()).await? {
+            Created::ModifiedChanged => {
+                new.note = note::judge(app, scope, ecf, order.holds_notes).await?;
+            }
+            created => return Ok(created),
+        }
+    }
+    Ok(Created::ModifiedChanged)
 }
 
 /// Queues the submission and counts the receipt. It is kept already: what fails here, housekeeping makes good.

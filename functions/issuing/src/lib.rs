@@ -12,6 +12,7 @@
 mod batch;
 mod check;
 mod issue;
+mod note;
 mod numbering;
 mod read;
 mod request;

@@ -6,12 +6,14 @@ use axum::response::{IntoResponse, Response};
 use ecf::document::Totales;
 use ecf::{FechaHora, Monto};
 use ecf_api::{ApiError, Caller, FieldError};
+use ecf_store::CompanySettings;
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::App;
 use crate::check::{Checked, refused};
+use crate::note;
 use crate::numbering::foresee;
 
 /// What issuing would come to. Nothing was kept and no number was taken.
@@ -90,7 +92,16 @@ impl TotalsView {
 }
 
 /// Answers with the forecast of a document that passed every check.
-pub(crate) async fn answer(app: &App, caller: &Caller, checked: Checked, now: Timestamp) -> Result<Response, ApiError> {
+pub(crate) async fn answer(
+    app: &App,
+    caller: &Caller,
+    checked: Checked,
+    settings: &CompanySettings,
+    now: Timestamp,
+) -> Result<Response, ApiError> {
+    let mut warnings = checked.warnings;
+    let note = note::judge(app, &caller.scope, &checked.ecf, settings.hold_notes).await?;
+    warnings.extend(note::waits(note.as_ref()));
     let number = foresee(app, &caller.scope, &checked.ecf, now).await?;
     let totals = TotalsView::of(&checked.ecf.document().encabezado.totales);
     let numbered = checked
@@ -104,7 +115,7 @@ pub(crate) async fn answer(app: &App, caller: &Caller, checked: Checked, now: Ti
         } else {
             "accepted"
         },
-        warnings: checked.warnings,
+        warnings,
         totals,
         encf: numbered.encf().to_string(),
         xml,

@@ -8,6 +8,7 @@ mod batch;
 mod crashes;
 mod events;
 mod issue;
+mod notes;
 mod numbers;
 mod payloads;
 mod races;

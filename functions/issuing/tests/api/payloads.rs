@@ -26,6 +26,26 @@ pub(crate) fn large_consumer_invoice(key: &str) -> Value {
     consumer_invoice(key, "254237.29", "45762.71", "300000.00", buyer)
 }
 
+/// A request for a note of this amount on a type 31 of the same day and buyer.
+pub(crate) fn note(key: &str, ecf_type: &str, code: u8, amount: &str, encf: &str) -> Value {
+    let mut body = invoice(key);
+    body["ecf_type"] = json!(ecf_type);
+    let payload = &mut body["payload"];
+    let id_doc = &mut payload["Encabezado"]["IdDoc"];
+    id_doc["TipoeCF"] = json!(ecf_type);
+    id_doc.as_object_mut().unwrap().remove("IndicadorMontoGravado");
+    if ecf_type == "34" {
+        id_doc["IndicadorNotaCredito"] = json!("0");
+    }
+    payload["Encabezado"]["Totales"] = json!({ "MontoExento": amount, "MontoTotal": amount });
+    let mut line = line("Rebaja", "1", amount, amount);
+    line["IndicadorFacturacion"] = json!("4");
+    payload["DetallesItems"]["Item"] = json!([line]);
+    payload["InformacionReferencia"] =
+        json!({ "NCFModificado": encf, "FechaNCFModificado": "27-11-2026", "CodigoModificacion": code });
+    body
+}
+
 fn invoice_payload() -> Value {
     json!({
         "Encabezado": {

@@ -1,0 +1,69 @@
+//! A note (33, 34) against the receipt that it modifies, where that was issued here.
+
+use ecf::rules::modified::{self, Modified};
+use ecf::{Ecf, ReceiptState};
+use ecf_api::{ApiError, FieldError};
+use ecf_store::{ModifiedReceipt, NewNote, Scope};
+
+use crate::App;
+use crate::check::{refused, warning};
+
+/// Holds a note against the receipt that it modifies. `None`: the document is no note, or on a receipt that is not known
+/// here. `holds`: whether the company wants its notes to wait for the verdict on what they modify.
+///
+/// # Errors
+/// 422 when the authority would reject the note for what the modified receipt is, or has left.
+pub(crate) async fn judge(app: &App, scope: &Scope, ecf: &Ecf, holds: bool) -> Result<Option<NewNote>, ApiError> {
+    let (document, receipt_type) = (ecf.document(), ecf.receipt_type());
+    let Some(encf) = modified::modified_encf(document, receipt_type) else {
+        return Ok(None);
+    };
+    let Some(known) = app.table.modified_receipt(scope, &encf).await? else {
+        return Ok(None);
+    };
+    let violations = modified::check(document, receipt_type, &as_stored(&known));
+    if !violations.is_empty() {
+        return Err(refused(violations));
+    }
+    let annuls = modified::annuls(document);
+    let is_early = !is_accepted(&known) || (annuls && !known.open_credits.is_empty());
+    Ok(Some(NewNote {
+        modifies: encf,
+        annuls,
+        held: holds && is_early,
+        amount: document
+            .encabezado
+            .totales
+            .monto_total
+            .as_ref()
+            .map(ecf::Monto::value)
+            .unwrap_or_default(),
+        owner: known.receipt.public_id,
+        monto_total: known.monto_total,
+    }))
+}
+
+/// What the caller of a note should know that is not sent at once.
+pub(crate) fn waits(note: Option<&NewNote>) -> Option<FieldError> {
+    let note = note.filter(|note| note.held)?;
+    Some(warning(&modified::waits(note.modifies)))
+}
+
+fn as_stored(known: &ModifiedReceipt) -> Modified<'_> {
+    Modified {
+        state: known.receipt.state,
+        number_is_free: known.receipt.secuencia_utilizada == Some(false),
+        balance: known.balance,
+        annulled: known.annulled_by.is_some(),
+        has_open_debits: !known.open_debits.is_empty(),
+        fecha_emision: known.receipt.fecha_emision,
+        rnc_comprador: known.receipt.rnc_comprador.as_deref(),
+    }
+}
+
+fn is_accepted(known: &ModifiedReceipt) -> bool {
+    matches!(
+        known.receipt.state,
+        ReceiptState::Accepted | ReceiptState::ConditionallyAccepted
+    )
+}
