@@ -4,10 +4,12 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 mod document;
+mod explanation;
 mod instant;
 mod twins;
 
 pub use document::{ArtifactsView, DocumentView, FullDocumentView};
+pub use explanation::ExplanationView;
 pub use instant::Instant;
 pub use twins::{SecurityCode, TaxauthArtifact, TaxauthResponse, TrackId};
 

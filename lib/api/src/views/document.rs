@@ -9,7 +9,7 @@ use ecf_store::Receipt;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::{Instant, SecurityCode, TaxauthArtifact, TaxauthResponse, TrackId};
+use super::{ExplanationView, Instant, SecurityCode, TaxauthArtifact, TaxauthResponse, TrackId};
 
 /// How long the law wants receipts kept.
 const RETENTION_YEARS: u32 = 10;
@@ -46,6 +46,9 @@ pub struct DocumentView {
     pub completed_at: Option<Instant>,
     pub error_code: Option<String>,
     pub error_message: Option<String>,
+    /// What the tax authority's messages mean, where that is known; left out when there is nothing to tell.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub explanations: Vec<ExplanationView>,
 }
 
 impl DocumentView {
@@ -71,6 +74,7 @@ impl DocumentView {
             completed_at: receipt.completed_at.map(Instant),
             error_code: receipt.error_code.clone(),
             error_message: receipt.error_message.clone(),
+            explanations: ExplanationView::all_of(receipt),
         }
     }
 }

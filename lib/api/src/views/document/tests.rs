@@ -42,6 +42,8 @@ fn received() -> Receipt {
         taxauth_response: None,
         outbox: Vec::new(),
         earlier_track_ids: Vec::new(),
+        note: None,
+        waiting_notes: Vec::new(),
         next_action_at: None,
     }
 }
@@ -129,6 +131,35 @@ fn a_full_record_has_the_answer_and_the_files_under_both_names() {
             "/api/v1/client/documents/{}/artifacts/signed-xml",
             receipt.public_id
         ))
+    );
+}
+
+#[test]
+fn a_rejection_is_explained_beside_the_authoritys_own_words() {
+    let said = "TablaSubDescuento / DescuentoMonto de la línea 3 no es válido.";
+    let answer = json!({ "estado": "Rechazado", "mensajes": [{ "valor": said, "codigo": "2020" }, { "valor": "?", "codigo": "9" }] });
+    let receipt = Receipt {
+        state: ReceiptState::Rejected,
+        error_code: Some("2020".to_owned()),
+        error_message: Some(said.to_owned()),
+        taxauth_response: Some(answer.to_string()),
+        ..accepted()
+    };
+    let view = serde_json::to_value(FullDocumentView::of(&receipt, &StampHosts::default())).unwrap();
+    assert_eq!(view["error_message"], said);
+    assert_eq!(view["dgii_response"], answer);
+    assert_eq!(
+        view["explanations"],
+        json!([{
+            "codigo": "2020",
+            "mensaje": said,
+            "field": "DetallesItems/Item/TablaSubDescuento",
+            "line": 3,
+            "tipo_impuesto": null,
+            "cause": "the discounts of the line do not add up to its DescuentoMonto, or one of the two is not there",
+            "fix": "make DescuentoMonto the sum of the MontoSubDescuento of the line",
+            "rules": ["LINEA-03", "LINEA-04", "LINEA-05", "LINEA-06"],
+        }])
     );
 }
 

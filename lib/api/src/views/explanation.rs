@@ -1,0 +1,110 @@
+//! What the tax authority's messages mean, beside its own words.
+
+use ecf::rules::{Explanation, explain};
+use ecf_store::Receipt;
+use serde::Serialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// Our reading of one message of the tax authority.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+pub struct ExplanationView {
+    /// The message's code as it came.
+    pub codigo: String,
+    /// The message as it came.
+    pub mensaje: String,
+    /// The field that it is about, as a path in the document; null when it is about the whole submission.
+    pub field: Option<&'static str>,
+    /// The line that it names, counted from 1.
+    pub line: Option<u32>,
+    /// The code of the additional tax that it names.
+    pub tipo_impuesto: Option<String>,
+    /// What is wrong.
+    pub cause: &'static str,
+    /// What to do about it.
+    pub fix: &'static str,
+    /// The rules of this service that find it beforehand.
+    pub rules: &'static [&'static str],
+}
+
+impl ExplanationView {
+    /// Every message of the stored answer whose meaning is known.
+    pub fn all_of(receipt: &Receipt) -> Vec<Self> {
+        let mut messages = Vec::new();
+        if let Some(answer) = &receipt.taxauth_response
+            && let Ok(answer) = serde_json::from_str(answer)
+        {
+            collect(&answer, &mut messages);
+        }
+        if messages.is_empty()
+            && let (Some(codigo), Some(mensaje)) = (&receipt.error_code, &receipt.error_message)
+        {
+            messages.push((codigo.clone(), mensaje.clone()));
+        }
+        messages.into_iter().filter_map(Self::of).collect()
+    }
+
+    fn of((codigo, mensaje): (String, String)) -> Option<Self> {
+        let Explanation {
+            field,
+            line,
+            tipo_impuesto,
+            cause,
+            fix,
+            rules,
+        } = explain(&codigo, &mensaje)?;
+        Some(Self {
+            codigo,
+            mensaje,
+            field,
+            line,
+            tipo_impuesto,
+            cause,
+            fix,
+            rules,
+        })
+    }
+}
+
+/// The pairs of code and words, wherever the authority's several shapes of an answer have them.
+fn collect(answer: &Value, messages: &mut Vec<(String, String)>) {
+    match answer {
+        Value::Array(items) => items.iter().for_each(|item| collect(item, messages)),
+        Value::Object(members) => {
+            let text = |name: &str| {
+                let (_, value) = members.iter().find(|(key, _)| key.eq_ignore_ascii_case(name))?;
+                match value {
+                    Value::String(text) => Some(text.clone()),
+                    Value::Number(number) => Some(number.to_string()),
+                    _ => None,
+                }
+            };
+            if let (Some(codigo), Some(valor)) = (text("codigo"), text("valor").or_else(|| text("mensaje"))) {
+                messages.push((codigo, valor));
+            }
+            members.values().for_each(|value| collect(value, messages));
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn messages_are_found_in_every_shape_of_an_answer() {
+        let expected = vec![("614".to_owned(), "NCF Modificado no emitido.".to_owned())];
+        for answer in [
+            json!({ "codigo": 2, "estado": "Rechazado", "mensajes": [{ "valor": "NCF Modificado no emitido.", "codigo": "614" }] }),
+            json!({ "Mensajes": { "Codigo": 614, "Valor": "NCF Modificado no emitido." } }),
+            json!([{ "codigo": "614", "mensaje": "NCF Modificado no emitido." }]),
+        ] {
+            let mut messages = Vec::new();
+            collect(&answer, &mut messages);
+            assert_eq!(messages, expected, "{answer}");
+        }
+    }
+}
