@@ -13,7 +13,7 @@ use ecf_testkit::{AwsCalls, Queue, Receiver, TestCompany, TestStack, request};
 use http::Method;
 use serde_json::{Value, json};
 
-use crate::payloads::payload;
+use crate::payloads::{note, payload};
 
 const WRITE_UNITS: f64 = 20.0;
 const READ_UNITS: f64 = 8.0;
@@ -75,13 +75,20 @@ impl Line {
 
     /// Brings one receipt from the request to the delivered webhook, and gives what it cost.
     async fn issue(&self, ecf_type: &str, external_id: Option<&str>) -> Cost {
+        let payload = payload(self.company.rnc.as_str(), &self.today(), ecf_type, 1_000);
+        self.bring(ecf_type, payload, external_id).await.1
+    }
+
+    fn today(&self) -> String {
+        Fecha::at(self.stack.clock().now()).to_string()
+    }
+
+    async fn bring(&self, ecf_type: &str, payload: Value, external_id: Option<&str>) -> (Value, Cost) {
         self.stack.calls().reset();
         let told = self.receiver.received().len();
         let invocations = AtomicU32::new(1);
-        let today = Fecha::at(self.stack.clock().now()).to_string();
         let mut body = json!({
-            "idempotency_key": format!("sale {told}"), "ecf_type": ecf_type,
-            "payload": payload(self.company.rnc.as_str(), &today, ecf_type, 1_000),
+            "idempotency_key": format!("sale {told}"), "ecf_type": ecf_type, "payload": payload,
         });
         if let Some(external_id) = external_id {
             body["external_id"] = json!(external_id);
@@ -111,7 +118,8 @@ impl Line {
         };
         assert_eq!(webhook.json()["public_id"], issued["public_id"]);
         assert_eq!(webhook.json()["status"], "accepted");
-        Cost::of(self.stack.calls(), invocations.into_inner())
+        let cost = Cost::of(self.stack.calls(), invocations.into_inner());
+        (issued, cost)
     }
 }
 
@@ -198,4 +206,23 @@ async fn a_receipt_that_goes_as_a_summary_stays_within_its_budget() {
     line.issue("32", Some("order 2"))
         .await
         .is_within("type 32 as a summary with an external id", 2);
+}
+
+/// What a note takes from its invoice is a part of two transactions; an invoice pays nothing for that.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_note_stays_within_the_budget_too() {
+    let line = Line::start().await;
+    let (rnc, today) = (line.company.rnc.clone(), line.today());
+    line.issue("31", None).await;
+    let invoice = payload(rnc.as_str(), &today, "31", 1_000);
+    let (invoice, plain) = line.bring("31", invoice, None).await;
+    let encf = invoice["encf"].as_str().unwrap();
+    for ecf_type in ["33", "34"] {
+        let note = note(rnc.as_str(), &today, ecf_type, 100, encf);
+        let (_, cost) = line.bring(ecf_type, note, None).await;
+        cost.is_within(&format!("type {ecf_type} on an accepted receipt"), 1);
+        let more = cost.write_units - plain.write_units;
+        eprintln!("{more} write units more than the receipt it modifies\n");
+        assert!(more > 2.0, "what the note takes is not written");
+    }
 }

@@ -7,6 +7,7 @@ mod events;
 mod faults;
 mod issuing;
 mod numbers;
+mod notes;
 mod payloads;
 mod program;
 mod restart;

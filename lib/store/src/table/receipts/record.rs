@@ -122,6 +122,7 @@ pub(super) fn new_item(scope: &Scope, new: &NewReceipt, earlier: Option<&Receipt
         .with(SIGNED_XML, bytes(signed.signed_xml))
         .with_some(RFCE, signed.rfce.map(bytes))
         .with_some(EARLIER_TRACK_IDS, earlier.and_then(track_ids_with_its_own))
+        .with_some(WAITING_NOTES, earlier.and_then(waiting_notes))
         .build()
 }
 
@@ -142,6 +143,13 @@ pub(super) fn sign_change(
         .set(SIGNED_XML, bytes(signed.signed_xml))
         .set_some(RFCE, signed.rfce.map(bytes))
         .set_some(EARLIER_TRACK_IDS, earlier.and_then(track_ids_with_its_own))
+        .set_some(WAITING_NOTES, earlier.and_then(waiting_notes))
+}
+
+/// Notes on a number wait for whoever has it.
+fn waiting_notes(earlier: &Receipt) -> Option<AttributeValue> {
+    let notes = &earlier.waiting_notes;
+    (!notes.is_empty()).then(|| texts(notes))
 }
 
 /// By what the authority knows a number's earlier documents: the receipt's own and those before it.
