@@ -26,11 +26,18 @@ pub(crate) async fn judge(app: &App, scope: &Scope, ecf: &Ecf, holds: bool) -> R
         return Err(refused(violations));
     }
     let annuls = modified::annuls(document);
-    let is_early = !is_accepted(&known) || (annuls && !known.open_credits.is_empty());
+    let is_early = holds
+        && (!is_accepted(&known)
+            || annuls
+                && app
+                    .table
+                    .open_credit(scope, &known, &known.receipt.public_id)
+                    .await?
+                    .is_some());
     Ok(Some(NewNote {
         modifies: encf,
         annuls,
-        held: holds && is_early,
+        held: is_early,
         amount: document
             .encabezado
             .totales

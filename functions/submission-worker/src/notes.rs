@@ -15,8 +15,6 @@ use crate::{App, later, send};
 /// How often a note looks whether a rejected receipt has a successor.
 const NEXT_LOOK: SignedDuration = SignedDuration::from_mins(30);
 /// How often what was read may have changed before the job comes again.
-/// How long a note waits for the successor of a receipt that was rejected.
-const PATIENCE: SignedDuration = SignedDuration::from_hours(72);
 const ROUNDS: u32 = 4;
 
 /// What becomes of a held note.
@@ -41,13 +39,22 @@ pub(crate) async fn look_after(
 ) -> Result<Option<Outcome<SubmissionJob>>, StoreError> {
     let (scope, id) = (&note.scope, &note.public_id);
     let Some(tie) = note.note else { return Ok(None) };
-    let patience = Some(PATIENCE);
+    let patience = patience(app, note).await?;
     for _ in 0..ROUNDS {
         let now = app.clock.now();
         let Some(modified) = app.table.modified_receipt(scope, &tie.modifies).await? else {
             break;
         };
-        match way(note, tie, &modified, patience, now)? {
+        let mut way = way(note, tie, &modified, patience, now)?;
+        if way == Way::Send
+            && tie.annuls
+            && patience.is_some()
+            && let Some(open) = app.table.open_credit(scope, &modified, id).await?
+        {
+            // The authority compares an annulment with what it has accepted.
+            way = Way::After(open);
+        }
+        match way {
             Way::Send => match app.table.clear_note(scope, note, &modified, now).await? {
                 Cleared::NotCovered => {}
                 _ => return Ok(None),
@@ -75,6 +82,14 @@ pub(crate) async fn look_after(
     later(app, job, None).await.map(Some)
 }
 
+/// How long the company's notes wait for the successor of a receipt that was rejected; `None`: they wait for nothing.
+async fn patience(app: &App, note: &Receipt) -> Result<Option<SignedDuration>, StoreError> {
+    let company = app.table.company(&note.scope.company).await?;
+    let settings = company.map(|company| company.settings).unwrap_or_default();
+    let hours = SignedDuration::from_hours(settings.hold_notes_hours.into());
+    Ok(settings.hold_notes.then_some(hours))
+}
+
 /// `patience`: how long the company waits for a successor; `None`: it holds no notes back.
 fn way(
     note: &Receipt,
@@ -100,11 +115,6 @@ fn way(
             }
             ReceiptState::Cancelled | ReceiptState::Incapacity => return Ok(void("was withdrawn and never sent")),
             _ => return Ok(Way::After(original.public_id)),
-        }
-        // The authority counts what it has accepted: the rest is what it says once the earlier notes are judged.
-        let mut others = modified.open_credits.iter().filter(|open| **open != note.public_id);
-        if let Some(other) = others.next().filter(|_| tie.annuls) {
-            return Ok(Way::After(*other));
         }
     }
     Ok(if modified.covers(note)? {

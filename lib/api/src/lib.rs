@@ -27,6 +27,6 @@ pub use layers::{BODY_LIMIT_BYTES, finish};
 pub use path::PathId;
 pub use query::{Page, ValidQuery};
 pub use views::{
-    ArtifactsView, DocumentView, FullDocumentView, Instant, ListView, SecurityCode, TaxauthArtifact, TaxauthResponse,
-    TrackId,
+    ArtifactsView, DocumentView, ExplanationView, FullDocumentView, Instant, ListView, SecurityCode, TaxauthArtifact,
+    TaxauthResponse, TrackId,
 };

@@ -15,7 +15,7 @@
 //! | a receipt and the lock of its number | [`Table::create_receipt`] | receipt + `n#…` | 4 writes + 2 or 3 index |
 //! | what is left of a note's original | [`Table::modified_receipt`] | lock, then receipt | 2 reads |
 //! | a note, and what it takes from it | [`Table::create_receipt`] | and the original's lock | 2 writes more |
-//! | a note's verdict, and what it gives back | [`Table::record_verdict`] | receipt + the original's lock | 5 writes + 2 index |
+//! | the end of a note that moves it | [`Table::record_verdict`] | receipt + the original's lock | 5 writes + 2 index |
 //! | claim before a send | [`Table::claim_send`] | receipt | 1 write |
 //! | track id | [`Table::record_submitted`] | receipt; `track`, `list` | 1 write + 2 index |
 //! | verdict and outbox | [`Table::record_verdict`] | receipt; `list` | 1 write + 1 index |

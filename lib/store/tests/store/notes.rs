@@ -182,17 +182,24 @@ async fn the_end_of_a_note_is_settled_once_whoever_brings_it() {
         let invoice = app.original().await;
         let note = created(app.take("E340000000001", "500.00", false, &invoice).await);
         assert!(note.note.unwrap().reserved);
-        assert_eq!(app.modified().await.open_credits, [note.public_id]);
+        let open = async || {
+            let modified = app.modified().await;
+            app.table
+                .open_credit(&app.scope, &modified, &invoice.public_id)
+                .await
+                .unwrap()
+        };
+        assert_eq!(open().await, Some(note.public_id));
         let Recorded::Now(ended) = app.judge(&note.public_id, state).await else {
             panic!("it had no verdict")
         };
         assert_eq!(ended.state, state);
-        assert!(!ended.note.unwrap().reserved);
+        assert_eq!(ended.note.unwrap().reserved, state != ReceiptState::Rejected);
         for late in [state, ReceiptState::Rejected, ReceiptState::Accepted] {
             app.judge(&note.public_id, late).await;
         }
         assert_eq!(app.balance().await, balance);
-        assert_eq!(app.modified().await.open_credits, []);
+        assert_eq!(open().await, None);
     }
 }
 

@@ -9,7 +9,8 @@
 //! |---|---|
 //! | `bd` | what notes change: accepted debit notes, less credit notes that stand or may stand |
 //! | `an` | the note with code 1 that stands or may stand |
-//! | `pc`, `pd` | credit notes, debit notes without a verdict |
+//! | `pc` | credit notes that stand or may stand |
+//! | `pd` | debit notes without a verdict |
 
 use ecf::{Encf, ReceiptState, ReceiptType};
 use jiff::Timestamp;
@@ -36,7 +37,7 @@ use crate::{
 
 const ADJUSTMENT: &str = "bd";
 const ANNULLED_BY: &str = "an";
-const OPEN_CREDITS: &str = "pc";
+const CREDITS: &str = "pc";
 const OPEN_DEBITS: &str = "pd";
 
 /// What ties a note to the receipt that it modifies, where that was issued here.
@@ -74,8 +75,8 @@ pub struct ModifiedReceipt {
     /// What is left to credit of it.
     pub balance: Decimal,
     pub annulled_by: Option<ReceiptId>,
-    /// Credit notes without a verdict.
-    pub open_credits: Vec<ReceiptId>,
+    /// Credit notes that stand or may stand.
+    pub credits: Vec<ReceiptId>,
     /// Debit notes without a verdict.
     pub open_debits: Vec<ReceiptId>,
 }
@@ -138,10 +139,27 @@ impl Table {
             monto_total,
             balance,
             annulled_by: lock.opt_parse(ANNULLED_BY)?,
-            open_credits: ids(&lock, OPEN_CREDITS)?,
+            credits: ids(&lock, CREDITS)?,
             open_debits: ids(&lock, OPEN_DEBITS)?,
             receipt,
         }))
+    }
+
+    /// A credit note other than `annulment` on a receipt that has no verdict yet: the authority knows what is left only after
+    /// it.
+    pub async fn open_credit(
+        &self,
+        scope: &Scope,
+        modified: &ModifiedReceipt,
+        annulment: &ReceiptId,
+    ) -> Result<Option<ReceiptId>, StoreError> {
+        for credit in modified.credits.iter().filter(|credit| *credit != annulment) {
+            let receipt = self.receipt(scope, credit).await?;
+            if receipt.is_some_and(|receipt| !receipt.state.is_final()) {
+                return Ok(Some(*credit));
+            }
+        }
+        Ok(None)
     }
 
     /// Lets a held note go to its send, reserving again what an earlier failure gave back.
@@ -219,12 +237,22 @@ impl Table {
         next: ReceiptState,
         change: Change,
     ) -> Result<Applied, StoreError> {
-        let plain = change.clone().and("attribute_not_exists(#rv)");
+        // An accepted credit note goes on counting as it did.
+        let plain = match stands(next) {
+            true => change
+                .clone()
+                .and("(attribute_not_exists(#rv) OR #ty = :credit)")
+                .bind(":credit", text(ReceiptType::E34.as_str())),
+            false => change.clone().and("attribute_not_exists(#rv)"),
+        };
         let stored = match self.apply(operation, plain).await? {
             Applied::Refused(Some(stored)) if stored.has(RESERVED) => stored,
             other => return Ok(other),
         };
         let receipt = record::read(&stored)?;
+        if stands(next) && receipt.ecf_type == ReceiptType::E34 {
+            return Ok(Applied::Refused(Some(stored)));
+        }
         let Some(note) = receipt.note else {
             return Err(stored.corrupt(RESERVED, "stands on a receipt that modifies none"));
         };
@@ -263,7 +291,7 @@ pub(super) fn reservation(scope: &Scope, id: &ReceiptId, ecf_type: ReceiptType, 
     }
     let change = change
         .add(ADJUSTMENT, number(-note.amount))
-        .add(OPEN_CREDITS, texts([id]))
+        .add(CREDITS, texts([id]))
         .bind(":least", number((note.amount - note.monto_total).normalize()));
     // Without `bd` nothing was credited yet: the whole MontoTotal is left.
     if note.annuls {
@@ -285,21 +313,23 @@ pub(super) fn reservation(scope: &Scope, id: &ReceiptId, ecf_type: ReceiptType, 
 /// What the end of a note does to the receipt that it modifies.
 fn settlement(scope: &Scope, receipt: &Receipt, note: &Note, next: ReceiptState) -> Result<Change, StoreError> {
     let change = Change::of(keys::encf_lock(scope, &note.modifies)).when("attribute_exists(#pk)");
-    let stands = matches!(next, ReceiptState::Accepted | ReceiptState::ConditionallyAccepted);
-    let is_debit = receipt.ecf_type == ReceiptType::E33;
-    let open = if is_debit { OPEN_DEBITS } else { OPEN_CREDITS };
-    let change = change.delete(open, texts([receipt.public_id]));
-    // An accepted credit note goes on counting, a rejected debit note never did.
-    let change = if stands == is_debit {
-        change.add(ADJUSTMENT, number(amount_of(receipt)?))
-    } else {
-        change
-    };
-    Ok(if note.annuls && !stands {
-        change.remove(&[ANNULLED_BY])
-    } else {
-        change
+    let id = texts([receipt.public_id]);
+    if receipt.ecf_type == ReceiptType::E33 {
+        let change = change.delete(OPEN_DEBITS, id);
+        return Ok(match stands(next) {
+            true => change.add(ADJUSTMENT, number(amount_of(receipt)?)),
+            false => change,
+        });
+    }
+    let change = change.delete(CREDITS, id).add(ADJUSTMENT, number(amount_of(receipt)?));
+    Ok(match note.annuls {
+        true => change.remove(&[ANNULLED_BY]),
+        false => change,
     })
+}
+
+fn stands(state: ReceiptState) -> bool {
+    matches!(state, ReceiptState::Accepted | ReceiptState::ConditionallyAccepted)
 }
 
 fn amount_of(receipt: &Receipt) -> Result<Decimal, StoreError> {
