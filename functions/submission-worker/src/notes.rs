@@ -7,7 +7,7 @@
 
 use ecf::ReceiptState;
 use ecf_runtime::Outcome;
-use ecf_store::{Cleared, Failure, ModifiedReceipt, Note, Receipt, ReceiptId, StoreError, SubmissionJob};
+use ecf_store::{Cleared, Failure, ModifiedReceipt, Receipt, ReceiptId, StoreError, SubmissionJob};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{App, later, send};
@@ -45,7 +45,7 @@ pub(crate) async fn look_after(
         let Some(modified) = app.table.modified_receipt(scope, &tie.modifies).await? else {
             break;
         };
-        let mut way = way(note, tie, &modified, patience, now)?;
+        let mut way = way(note, &modified, patience, now)?;
         if way == Way::Send
             && tie.annuls
             && patience.is_some()
@@ -93,7 +93,6 @@ async fn patience(app: &App, note: &Receipt) -> Result<Option<SignedDuration>, S
 /// `patience`: how long the company waits for a successor; `None`: it holds no notes back.
 fn way(
     note: &Receipt,
-    tie: Note,
     modified: &ModifiedReceipt,
     patience: Option<SignedDuration>,
     now: Timestamp,

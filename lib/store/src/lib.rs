@@ -55,6 +55,13 @@ pub use ids::{AnnouncementId, ApiKeyId, CompanyId, DeliveryId, IdError, ReceiptI
 pub use profiles::Profiles;
 pub use queues::{LONGEST_DELAY, QueueUrls, Queues, SubmissionJob, SubmissionUrls, WebhookJob};
 pub use table::{
-    Announcement, ApiKey, CallerTake, CertificateOwner, CertificateSummary, Changed, Claim, Company, CompanyChanges, CompanyCreated, CompanySettings, Created, DayCounts, Delivery, DueEntry, DueRange, DueRecord, Edit, Failure, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, MOST_FREE, Mode, NewApiKey, NewCompany, NewRange, NewReceipt, NewSignup, NewWebhook, Numbering, Opened, OutboxEntry, RANGE_SHARDS, RANGES_PER_TYPE, Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt, Recorded, Reviewed, SHARDS, SettingsChanges, Signed, SignedLater, SignupRecord, StoredToken, Table, Take, Thresholds, UnknownCertificateOwner, Verdict, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, fiscal_day, webhook_context, Cleared, ModifiedReceipt, NewNote, Note,
+    Announcement, ApiKey, CallerTake, CertificateOwner, CertificateSummary, Changed, Claim, Cleared, Company,
+    CompanyChanges, CompanyCreated, CompanySettings, Created, DayCounts, Delivery, DueEntry, DueRange, DueRecord, Edit,
+    Failure, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, MOST_FREE, Mode, ModifiedReceipt,
+    NewApiKey, NewCompany, NewNote, NewRange, NewReceipt, NewSignup, NewWebhook, Note, Numbering, Opened, OutboxEntry,
+    RANGE_SHARDS, RANGES_PER_TYPE, Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt,
+    Recorded, Reviewed, SHARDS, SettingsChanges, Signed, SignedLater, SignupRecord, StoredToken, Table, Take,
+    Thresholds, UnknownCertificateOwner, Verdict, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, fiscal_day,
+    webhook_context,
 };
 pub use vault::{StoredCertificate, Vault};

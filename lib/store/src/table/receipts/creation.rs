@@ -152,7 +152,9 @@ impl Table {
                         .map(|existing| whose(existing, new))
                         .ok_or_else(|| StoreError::retry(operation, "the record that was in the way is gone"))
                 }
-                None if new.signed.is_some() && refusals.get(1).is_some_and(Option::is_some) => Ok(Created::NumberTaken),
+                None if new.signed.is_some() && refusals.get(1).is_some_and(Option::is_some) => {
+                    Ok(Created::NumberTaken)
+                }
                 None => Ok(Created::ModifiedChanged),
             },
             Err(error) if error.is_retryable() => match self.receipt(scope, &new.public_id).await? {
