@@ -1,9 +1,14 @@
-//! Ranges of numbers: numbers whose request died are freed.
+//! Ranges of numbers: numbers whose request died are freed, and companies are warned of ranges that end.
 //!
-//! A range is due some minutes after a number was taken from it, and again until all of them are accounted for. Nothing here
-//! is on the way of a receipt, and each run does a bounded part of the work: the range remembers how far it was checked.
+//! A range is due some minutes after a number was taken from it, and again until all of them are accounted for; a type every
+//! day while one of its ranges has an expiry. Nothing here is on the way of a receipt, and each run does a bounded part of the
+//! work: the range remembers how far it was checked, and what was told of it.
 
-use ecf_store::{DueRange, MOST_FREE, RANGE_SHARDS, StoreError};
+use ecf::Fecha;
+use ecf_store::{
+    DueNumbers, DueRange, DueType, MOST_FREE, RANGE_SHARDS, Range, RangeAlert, Scope, StoreError, Thresholds,
+};
+use ecf_webhooks::{News, announce};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::App;
@@ -29,7 +34,7 @@ pub(crate) async fn look_after_all(app: &App) -> Result<(), StoreError> {
     let now = app.clock.now();
     let mut failure = None;
     for shard in 0..RANGE_SHARDS {
-        let due = match app.table.due_ranges(shard, now, PER_SHARD).await {
+        let due = match app.table.due_numbers(shard, now, PER_SHARD).await {
             Ok(due) => due,
             Err(error) => {
                 tracing::error!(shard, error = %ecf_runtime::telemetry::chain(&error), "ranges that are due could not be read");
@@ -38,10 +43,18 @@ pub(crate) async fn look_after_all(app: &App) -> Result<(), StoreError> {
             }
         };
         for entry in due {
-            if let Err(error) = look_after(app, &entry, now).await {
-                tracing::error!(company.id = %entry.scope.company, range = %entry.id, error = %ecf_runtime::telemetry::chain(&error), "a range could not be looked after");
+            let looked = match &entry {
+                DueNumbers::Range(entry) => look_after(app, entry, now).await,
+                DueNumbers::Type(entry) => look_over(app, entry, now).await,
+            };
+            if let Err(error) = looked {
+                tracing::error!(?entry, error = %ecf_runtime::telemetry::chain(&error), "a range could not be looked after");
                 // It must not stand first in line at every run.
-                let put_off = app.table.give_up_look(&entry, now + AFTER_FAILURE).await;
+                let later = now + AFTER_FAILURE;
+                let put_off = match &entry {
+                    DueNumbers::Range(entry) => app.table.give_up_look(entry, later).await,
+                    DueNumbers::Type(entry) => app.table.put_off_type(entry, Some(later)).await,
+                };
                 failure.get_or_insert(put_off.err().unwrap_or(error));
             }
         }
@@ -65,6 +78,7 @@ async fn look_after(app: &App, entry: &DueRange, now: Timestamp) -> Result<(), S
             break;
         }
     }
+    warn(app, &entry.scope, std::slice::from_ref(&range), now).await?;
     if !more && range.is_settled() && app.table.put_off_range(entry, &range, None).await? {
         return Ok(());
     }
@@ -74,4 +88,79 @@ async fn look_after(app: &App, entry: &DueRange, now: Timestamp) -> Result<(), S
         _ => NEXT_LOOK,
     };
     app.table.look_again(entry, &range, now + wait).await
+}
+
+/// Looks a type's ranges over for what the clock alone changes.
+async fn look_over(app: &App, entry: &DueType, now: Timestamp) -> Result<(), StoreError> {
+    let ranges = app.table.ranges(&entry.scope, Some(entry.ecf_type)).await?;
+    let Some(thresholds) = warn(app, &entry.scope, &ranges, now).await? else {
+        return app.table.put_off_type(entry, None).await;
+    };
+    let next = ranges
+        .iter()
+        .filter_map(|range| range.next_change(thresholds, now))
+        .min();
+    app.table.put_off_type(entry, next).await
+}
+
+/// Tells the company, once each, what there is to say of its ranges; gives its thresholds. `None`: there is no such company.
+async fn warn(app: &App, scope: &Scope, ranges: &[Range], now: Timestamp) -> Result<Option<Thresholds>, StoreError> {
+    let Some(company) = app.table.company(&scope.company).await? else {
+        return Ok(None);
+    };
+    let thresholds = Thresholds {
+        remaining: u64::from(company.settings.sequence_alert_remaining),
+        days: company.settings.sequence_alert_days,
+    };
+    for range in ranges {
+        for alert in range.alerts(thresholds, Fecha::at(now)) {
+            if range.is_told(alert) {
+                continue;
+            }
+            let announcement = news(range, alert).announcement(scope, company.rnc.as_str(), now);
+            announce(&app.table, &app.queues, scope, &announcement).await?;
+            app.table.alert_told(scope, range, alert).await?;
+            log(scope, range, alert);
+        }
+    }
+    Ok(Some(thresholds))
+}
+
+fn news(range: &Range, alert: RangeAlert) -> News<'static> {
+    let (ecf_type, range_start, range_end) = (range.ecf_type, range.start, range.end);
+    match alert {
+        RangeAlert::Low { remaining, threshold } => News::SequenceLow {
+            ecf_type,
+            range_start,
+            range_end,
+            remaining,
+            threshold,
+        },
+        RangeAlert::Expiring {
+            valid_until,
+            days_left,
+            threshold_days,
+        } => News::SequenceExpiring {
+            ecf_type,
+            range_start,
+            range_end,
+            remaining: range.available(),
+            valid_until: valid_until.date(),
+            days_left: days_left.into(),
+            threshold_days: threshold_days.into(),
+        },
+    }
+}
+
+/// `metric` names what a metric filter counts.
+fn log(scope: &Scope, range: &Range, alert: RangeAlert) {
+    let (company, environment, id) = (&scope.company, scope.environment, range.id());
+    match alert {
+        RangeAlert::Low { remaining, .. } => {
+            tracing::warn!(metric = "SequenceLow", company.id = %company, %environment, range = %id, remaining, "a range runs low");
+        }
+        RangeAlert::Expiring { days_left, .. } => {
+            tracing::warn!(metric = "SequenceExpiring", company.id = %company, %environment, range = %id, days_left, "a range expires soon");
+        }
+    }
 }

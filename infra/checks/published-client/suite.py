@@ -22,7 +22,7 @@ BASE = READY["base_url"] + "/api/v1"
 LATER = {
     "the whole client API": {
         "ecf.list", "ecf.download_xml", "ecf.download_rfce", "ecf.mark_incapacity", "ecf.status_public",
-        "client.company", "client.update_company", "client.summary", "client.sequences", "client.list_certificates",
+        "client.company", "client.update_company", "client.summary", "client.list_certificates",
         "client.upload_certificate", "client.documents", "client.get_document", "client.download_artifact",
         "client.list_artifacts", "client.update_webhook", "client.rotate_webhook_secret", "client.delete_webhook",
         "dgii.rnc", "dgii.directory", "dgii.status_services", "dgii.status_maintenance", "dgii.status",
@@ -36,7 +36,7 @@ LATER = {
     "paper and evidence": {"ecf.download_pdf", "client.audit_export"},
 }
 CALLED = {
-    "health", "close", "ecf.create", "ecf.get", "ecf.states",
+    "health", "close", "ecf.create", "ecf.get", "ecf.states", "client.sequences",
     "client.list_webhooks", "client.create_webhook", "client.test_webhook", "client.webhook_deliveries",
 }
 
@@ -108,6 +108,11 @@ def main():
     assert methods(client) == known, f"not covered: {methods(client) - known}; gone: {known - methods(client)}"
 
     assert client.health().status in ("ok", "degraded")
+    sequences = client.client.sequences(ecf_type="31", active_only=True)
+    assert sequences.total == len(sequences.items) == 2, sequences
+    for sequence in sequences.items:
+        assert sequence.used + sequence.available == sequence.total and sequence.is_active, sequence
+    assert client.client.sequences(ecf_type="99").items == []
     states = client.ecf.states()
     assert {"source_of_truth", "mutation_policy", "states", "event_derived_stages"} <= states.keys()
 

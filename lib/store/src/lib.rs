@@ -10,7 +10,7 @@
 //! | replay check, receipt by id | [`Table::receipt`] | `r#{company}#{env}#{id}` | 1 read |
 //! | next number of a range | [`Table::take_next_number`] | `seq#{company}#{env}` / `{type}#{start}` | ½ read, 1 write |
 //! | ranges; opening, changing | [`Table::ranges`], [`Table::open_range`], [`Table::change_range`] | `seq#{company}#{env}` | by page; 4 writes |
-//! | ranges to look after | [`Table::due_ranges`] | `due#seq#{shard}` / time | by page |
+//! | ranges to look after | [`Table::due_numbers`] | `due#seq#{shard}` / time | by page |
 //! | dead numbers of a range | [`Table::free_dead_numbers`] | `n#…`, then the range | 16 queries, 1 write |
 //! | a receipt and the lock of its number | [`Table::create_receipt`] | receipt + `n#…` | 4 writes + 2 or 3 index |
 //! | what is left of a note's original | [`Table::modified_receipt`] | lock, then receipt | 2 reads |
@@ -56,12 +56,12 @@ pub use profiles::Profiles;
 pub use queues::{LONGEST_DELAY, QueueUrls, Queues, SubmissionJob, SubmissionUrls, WebhookJob};
 pub use table::{
     Announcement, ApiKey, CallerTake, CertificateOwner, CertificateSummary, Changed, Claim, Cleared, Company,
-    CompanyChanges, CompanyCreated, CompanySettings, Created, DayCounts, Delivery, DueEntry, DueRange, DueRecord, Edit,
-    Failure, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, MOST_FREE, Mode, ModifiedReceipt,
-    NewApiKey, NewCompany, NewNote, NewRange, NewReceipt, NewSignup, NewWebhook, Note, Numbering, Opened, OutboxEntry,
-    RANGE_SHARDS, RANGES_PER_TYPE, Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt,
-    Recorded, Reviewed, SHARDS, SettingsChanges, Signed, SignedLater, SignupRecord, StoredToken, Table, Take,
-    Thresholds, UnknownCertificateOwner, Verdict, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, fiscal_day,
-    webhook_context,
+    CompanyChanges, CompanyCreated, CompanySettings, Created, DayCounts, Delivery, DueEntry, DueNumbers, DueRange,
+    DueRecord, DueType, Edit, Failure, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, MOST_FREE,
+    Mode, ModifiedReceipt, NewApiKey, NewCompany, NewNote, NewRange, NewReceipt, NewSignup, NewWebhook, Note,
+    Numbering, Opened, OutboxEntry, RANGE_SHARDS, RANGES_PER_TYPE, Range, RangeAlert, RangeChanges, RangeId,
+    RangeIdError, RangeState, Receipt, Recorded, Reviewed, SHARDS, SettingsChanges, Signed, SignedLater, SignupRecord,
+    StoredToken, Table, Take, Thresholds, UnknownCertificateOwner, Verdict, WEBHOOK_LIMIT, Webhook, WebhookChanges,
+    WebhookCreated, fiscal_day, webhook_context,
 };
 pub use vault::{StoredCertificate, Vault};

@@ -40,8 +40,8 @@ pub use receipts::{
     NewNote, NewReceipt, Note, OutboxEntry, Receipt, Recorded, Signed, SignedLater, Verdict,
 };
 pub use sequences::{
-    CallerTake, Changed, DueRange, MOST_FREE, NewRange, Numbering, Opened, RANGE_SHARDS, RANGES_PER_TYPE, Range,
-    RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Reviewed, Take, Thresholds,
+    CallerTake, Changed, DueNumbers, DueRange, DueType, MOST_FREE, NewRange, Numbering, Opened, RANGE_SHARDS,
+    RANGES_PER_TYPE, Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Reviewed, Take, Thresholds,
 };
 pub use tokens::StoredToken;
 pub use webhooks::{NewWebhook, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, webhook_context};

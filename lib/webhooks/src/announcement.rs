@@ -104,9 +104,10 @@ impl News<'_> {
             Self::SequenceLow {
                 ecf_type,
                 range_start,
+                range_end,
                 threshold,
                 ..
-            } => format!("{}/{range_start}/{threshold}", ecf_type.as_str()),
+            } => format!("{}/{range_start}/{range_end}/{threshold}", ecf_type.as_str()),
             Self::SequenceExpiring {
                 ecf_type,
                 range_start,

@@ -26,4 +26,14 @@ async fn every_payload_in_the_folder_is_answered() {
     let api = Api::start().await;
     let (status, shown) = invoke(&api, "show.json").await;
     assert_eq!((status, &shown["rnc"]), (200, &json!(ecf_testkit::RNC)), "{shown}");
+    let (status, opened) = invoke(&api, "open-sequence.json").await;
+    assert_eq!((status, &opened["public_id"]), (201, &json!("31-20000001")), "{opened}");
+    let (status, listed) = invoke(&api, "sequences.json").await;
+    assert_eq!((status, &listed["items"]), (200, &json!([opened])));
+    let (status, changed) = invoke(&api, "change-sequence.json").await;
+    assert_eq!(
+        (status, &changed["detail"]["code"]),
+        (404, &json!("not_found")),
+        "{changed}"
+    );
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ecf::{Encf, Fecha, ReceiptType};
-use ecf_store::{NewRange, Numbering, Opened, Range, SHARDS, Take};
+use ecf_store::{NewRange, Numbering, Opened, Range, RangeChanges, SHARDS, Take, WebhookJob};
 use ecf_testkit::Fault;
 use housekeeping::run;
 use jiff::SignedDuration;
@@ -174,6 +174,128 @@ async fn a_run_that_dies_anywhere_is_made_good_by_the_next() {
             assert!(
                 range.is_settled() && range.checked > used.sequence(),
                 "{fault:?} of call {nth}"
+            );
+        }
+    }
+}
+
+impl World {
+    /// What is announced: the messages are taken out, their announcements read and told.
+    async fn announced(&self) -> Vec<serde_json::Value> {
+        let mut bodies = Vec::new();
+        for job in self.events().await {
+            let WebhookJob::Announce { announcement, .. } = job else {
+                panic!("{job:?}")
+            };
+            let table = self.stack.table();
+            let kept = table
+                .announcement(&self.company.scope, &announcement)
+                .await
+                .unwrap()
+                .unwrap();
+            table
+                .announcement_told(&self.company.scope, &announcement)
+                .await
+                .unwrap();
+            bodies.push(serde_json::from_slice(&kept.body).unwrap());
+        }
+        bodies
+    }
+
+    async fn open_until(&self, end: u64, valid_until: &str) {
+        let new = NewRange {
+            ecf_type: T31,
+            start: 1,
+            end,
+            valid_until: Some(valid_until.parse().unwrap()),
+            numbering: Some(Numbering::Service),
+            created_at: self.now(),
+        };
+        let opened = self.stack.table().open_range(&self.company.scope, new).await;
+        assert_eq!(opened.unwrap(), Opened::New);
+    }
+}
+
+#[tokio::test]
+async fn a_range_that_runs_low_is_told_once_and_again_when_it_grew_and_runs_low_again() {
+    let world = World::start().await;
+    world.open(1, 10).await;
+    for _ in 0..7 {
+        world.issue().await;
+    }
+    world.advance(QUIET);
+    run(&world.app).await.unwrap();
+    assert_eq!(world.announced().await, [serde_json::Value::Null; 0]);
+    for _ in 0..2 {
+        world.issue().await;
+        world.advance(QUIET);
+        run(&world.app).await.unwrap();
+    }
+    let told = world.announced().await;
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(
+        (&told[0]["event"], &told[0]["remaining"]),
+        (&"sequence.low".into(), &2.into())
+    );
+
+    let grown = RangeChanges {
+        end: Some(20),
+        ..RangeChanges::default()
+    };
+    let (table, scope) = (world.stack.table(), world.company.scope);
+    table
+        .change_range(&scope, "31-1".parse().unwrap(), grown, world.now())
+        .await
+        .unwrap();
+    for _ in 0..8 {
+        world.issue().await;
+        world.advance(QUIET);
+        run(&world.app).await.unwrap();
+    }
+    let told = world.announced().await;
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!((&told[0]["range_end"], &told[0]["remaining"]), (&20.into(), &4.into()));
+}
+
+#[tokio::test]
+async fn a_range_that_expires_is_told_on_the_first_day_of_warning_without_any_receipt() {
+    let world = World::start().await;
+    // Thirty days before it is 2026-12-01.
+    world.open_until(1_000, "31-12-2026").await;
+    let mut days = Vec::new();
+    for _ in 0..40 {
+        run(&world.app).await.unwrap();
+        for told in world.announced().await {
+            assert_eq!(told["event"], "sequence.expiring");
+            assert_eq!(told["valid_until"], "2026-12-31");
+            days.push((Fecha::at(world.now()).to_string(), told["days_left"].as_i64().unwrap()));
+        }
+        world.advance(SignedDuration::from_hours(24));
+    }
+    assert_eq!(days, [("01-12-2026".to_owned(), 30)]);
+    // Past its last day nobody looks at it any more.
+    world.stack.calls().reset();
+    run(&world.app).await.unwrap();
+    assert_eq!(world.stack.calls().count("UpdateItem"), 0);
+}
+
+#[tokio::test]
+async fn an_alert_is_told_whatever_dies_on_the_way() {
+    for fault in [Fault::NotSent, Fault::DiesAfter] {
+        for operation in ["PutItem", "SendMessage", "UpdateItem"] {
+            let world = World::start().await;
+            world.open_until(1_000, "28-11-2026").await;
+            world.stack.calls().inject(operation, 1, fault);
+            for _ in 0..3 {
+                let app = world.app.clone();
+                let _ = tokio::spawn(async move { run(&app).await }).await;
+                world.advance(SignedDuration::from_hours(2));
+            }
+            let told = world.announced().await;
+            assert!(!told.is_empty(), "{operation} {fault:?}");
+            assert!(
+                told.iter().all(|body| *body == told[0]),
+                "{operation} {fault:?}: {told:?}"
             );
         }
     }

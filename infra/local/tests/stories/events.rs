@@ -14,7 +14,10 @@ use crate::support::System;
 const EVENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../events");
 
 /// What each request is answered. The ids in the payloads are of nobody: reading them finds nothing.
-const ANSWERS: [(&str, i64); 12] = [
+const ANSWERS: [(&str, i64); 15] = [
+    ("company/change-sequence.json", 200),
+    ("company/open-sequence.json", 201),
+    ("company/sequences.json", 200),
     ("company/show.json", 200),
     ("issuing/batch.json", 200),
     ("issuing/get.json", 404),

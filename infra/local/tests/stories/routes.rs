@@ -93,7 +93,16 @@ async fn nobody_gets_in_without_a_key_with_a_wrong_one_or_with_another_companys(
     let sale = payload(&owner.rnc, &owner.today(), "31", 1_000);
     let receipt = owner.issue("owned", "31", &sale).await.expect(201);
     owner.wait_for_state(&receipt, "accepted").await;
-    let owned = [&receipt["public_id"], &receipt["encf"], &hook["public_id"]].map(|id| id.as_str().unwrap());
+    // Every company has the sequences of its sign-up under the same ids; this one is the owner's alone.
+    let sequence = json!({ "ecf_type": "31", "range_start": 20_000_001, "range_end": 20_001_000 });
+    let sequence = owner.post("/client/sequences", &sequence).await.expect(201);
+    let owned = [
+        &receipt["public_id"],
+        &receipt["encf"],
+        &hook["public_id"],
+        &sequence["public_id"],
+    ]
+    .map(|id| id.as_str().unwrap());
     let stranger = stranger(owner).await;
 
     let stack = Stack::embedded(BTreeMap::new()).unwrap();
@@ -102,6 +111,8 @@ async fn nobody_gets_in_without_a_key_with_a_wrong_one_or_with_another_companys(
     for Operation { method, path, .. } in guarded {
         let id = if path.contains("/webhooks/") {
             owned[2]
+        } else if path.contains("/sequences/") {
+            owned[3]
         } else {
             owned[0]
         };

@@ -6,8 +6,8 @@
 //! tells when a range runs low or out of time. The lock written with the receipt is what makes a number used; it is
 //! the only judge.
 //!
-//! A range is on the due index while something may have to be done for it: from a take on until every number below
-//! `next` is locked or listed as free, and while it has an expiry to warn of.
+//! A range is on the due index from a take on until every number below `next` is locked or listed as free. The item that
+//! counts a type's openings is on it while one of its ranges has an expiry to warn of.
 
 mod alerts;
 mod holes;
@@ -20,7 +20,7 @@ use ecf::{Encf, Fecha, ReceiptType};
 use jiff::Timestamp;
 
 pub use alerts::{RangeAlert, Thresholds};
-pub use holes::{DueRange, MOST_FREE, RANGE_SHARDS, Reviewed};
+pub use holes::{DueNumbers, DueRange, DueType, MOST_FREE, RANGE_SHARDS, Reviewed};
 pub use opening::{Changed, NewRange, Opened, RANGES_PER_TYPE, RangeChanges};
 pub use taking::{CallerTake, Take};
 

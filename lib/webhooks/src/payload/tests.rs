@@ -45,6 +45,8 @@ fn receipt(state: ReceiptState) -> Receipt {
         secuencia_utilizada: Some(true),
         taxauth_response: Some(r#"{"codigo":1,"estado":"Aceptado","mensajes":[{"valor":"ñ"}]}"#.into()),
         earlier_track_ids: Vec::new(),
+        note: None,
+        waiting_notes: Vec::new(),
         outbox: vec![OutboxEntry::Webhook],
         next_action_at: None,
     }

@@ -42,6 +42,21 @@ pub struct DueRange {
     pub at: Timestamp,
 }
 
+/// A type whose ranges were to be looked over at `at`, because the clock alone may make them worth a warning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DueType {
+    pub scope: Scope,
+    pub ecf_type: ReceiptType,
+    pub at: Timestamp,
+}
+
+/// What is due about numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DueNumbers {
+    Range(DueRange),
+    Type(DueType),
+}
+
 /// What came of looking for dead numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reviewed {
@@ -65,27 +80,43 @@ impl Range {
 }
 
 impl Table {
-    /// The ranges of one shard whose time has come, the most overdue first.
-    pub async fn due_ranges(&self, shard: u8, now: Timestamp, limit: usize) -> Result<Vec<DueRange>, StoreError> {
+    /// The ranges and types of one shard whose time has come, the most overdue first.
+    pub async fn due_numbers(&self, shard: u8, now: Timestamp, limit: usize) -> Result<Vec<DueNumbers>, StoreError> {
         let query = Query {
             sort: Sort::Between(DUE.sk, keys::due_sort(Timestamp::UNIX_EPOCH), keys::due_sort(now)),
             limit: Some(limit),
             ..Query::index(&DUE, keys::due_ranges_partition(shard))
         };
-        let entries = self.query("read due ranges", query).await?;
+        let entries = self.query("read due numbers", query).await?;
         entries
             .iter()
             .map(|entry| {
                 let scope = keys::ranges_scope(entry.pk()?)?;
-                let (ecf_type, start) =
-                    keys::range_parts(entry.sk()?).ok_or_else(|| entry.corrupt(SK, "is not a range's"))?;
-                Ok(DueRange {
-                    scope,
-                    id: RangeId { ecf_type, start },
-                    at: entry.parse(DUE.sk)?,
+                let at = entry.parse(DUE.sk)?;
+                Ok(match keys::range_parts(entry.sk()?) {
+                    Some((ecf_type, start)) => DueNumbers::Range(DueRange {
+                        scope,
+                        id: RangeId { ecf_type, start },
+                        at,
+                    }),
+                    None => DueNumbers::Type(DueType {
+                        scope,
+                        ecf_type: entry.parse(SK)?,
+                        at,
+                    }),
                 })
             })
             .collect()
+    }
+
+    /// Sets when a type's ranges are looked over next, or takes it off the index, unless somebody did or a range was opened or
+    /// changed since.
+    pub async fn put_off_type(&self, entry: &DueType, next: Option<Timestamp>) -> Result<(), StoreError> {
+        let change = next_due(Change::of(keys::ranges_version(&entry.scope, entry.ecf_type)), next)
+            .when("#ds = :seen")
+            .bind(":seen", text(keys::due_sort(entry.at)));
+        self.apply("put off type", change).await?;
+        Ok(())
     }
 
     /// Frees the dead numbers among those that were taken and not looked at yet, a bounded number at a time.
@@ -226,6 +257,10 @@ fn end_of_look(entry: &DueRange, range: &Range, next: Option<Timestamp>) -> Chan
     } else {
         change
     };
+    next_due(change, next)
+}
+
+fn next_due(change: Change, next: Option<Timestamp>) -> Change {
     match next {
         Some(next) => change.set(DUE.sk, text(keys::due_sort(next))),
         None => change.remove(&[DUE.pk, DUE.sk]),

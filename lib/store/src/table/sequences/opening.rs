@@ -105,12 +105,12 @@ impl Table {
                 .with_some(VALID_UNTIL, new.valid_until.map(text))
                 .with_some(NUMBERING, new.numbering.map(|numbering| text(numbering.as_str())))
                 .with(CREATED_AT, instant(new.created_at))
-                // Its first look finds out when to warn of it.
+                // Its first look takes it off again; until then takes need not put it on.
                 .with(DUE.pk, text(keys::due_ranges_partition(holes::shard_of(scope))))
                 .with(DUE.sk, text(keys::due_sort(new.created_at)))
                 .build();
             let parts = vec![
-                Part::Update(one_version_on(scope, new.ecf_type, version)),
+                Part::Update(one_version_on(scope, new.ecf_type, version, new.created_at)),
                 Part::PutNew(item),
             ];
             match self.transact("open range", parts).await? {
@@ -151,9 +151,6 @@ impl Table {
             let change = Change::of(key(scope, id))
                 .set(END, number(end))
                 .set_some(VALID_UNTIL, changes.valid_until.map(text))
-                // What was told of it may no longer hold; the next look finds out.
-                .set(DUE.pk, text(keys::due_ranges_partition(holes::shard_of(scope))))
-                .set(DUE.sk, text(keys::due_sort(now)))
                 .when("attribute_exists(#pk)");
             let change = match changes.active {
                 Some(true) => change.remove(&[OFF]),
@@ -161,7 +158,7 @@ impl Table {
                 None => change,
             };
             let parts = vec![
-                Part::Update(one_version_on(scope, id.ecf_type, version)),
+                Part::Update(one_version_on(scope, id.ecf_type, version, now)),
                 Part::Update(change),
             ];
             match self.transact("change range", parts).await? {
@@ -207,9 +204,13 @@ impl Table {
     }
 }
 
-/// The version is one higher with every opening and change: whoever checked an older list loses.
-fn one_version_on(scope: &Scope, ecf_type: ReceiptType, version: u64) -> Change {
-    let change = Change::of(keys::ranges_version(scope, ecf_type)).set(VERSION, number(version + 1));
+/// The version is one higher with every opening and change: whoever checked an older list loses. The item is due at once, so
+/// that housekeeping finds out when to warn of the type's ranges.
+fn one_version_on(scope: &Scope, ecf_type: ReceiptType, version: u64, now: Timestamp) -> Change {
+    let change = Change::of(keys::ranges_version(scope, ecf_type))
+        .set(VERSION, number(version + 1))
+        .set(DUE.pk, text(keys::due_ranges_partition(holes::shard_of(scope))))
+        .set(DUE.sk, text(keys::due_sort(now)));
     match version {
         0 => change.when("attribute_not_exists(#version)"),
         _ => change.when("#version = :seen").bind(":seen", number(version)),

@@ -196,7 +196,7 @@ fn take_change(scope: &Scope, range: &Range, now: Timestamp) -> (Change, Option<
 /// When housekeeping looks after the range: as it was to, or some minutes after this take.
 ///
 /// The entry is written as it was read, which costs no index write while it stands, and which brings it back when
-/// housekeeping put it off in between. To the minute, so that takes at the same time agree.
+/// housekeeping took it off in between. To the minute, so that takes at the same time agree.
 fn next_look(range: &Range, now: Timestamp) -> Timestamp {
     let after = (now + FIRST_LOOK).as_second();
     let minute = after - after.rem_euclid(60) + 60;
@@ -266,7 +266,7 @@ mod tests {
             next_look(&range, at("2026-11-28T12:05:00Z")),
             at("2026-11-28T12:06:00Z")
         );
-        // It was to be looked at for its expiry, in a year.
+        // It was put off for long: its list of free numbers was full.
         range.next_look = Some(at("2027-11-28T04:00:00Z"));
         assert_eq!(
             next_look(&range, at("2026-11-28T12:05:00Z")),

@@ -1,0 +1,94 @@
+//! `/api/v1/client/sequences`: the ranges of numbers of the key's environment.
+
+pub(crate) mod change;
+pub(crate) mod list;
+pub(crate) mod open;
+
+use ecf::{Environment, Fecha, ReceiptType};
+use ecf_api::ApiError;
+use ecf_store::{Numbering, Range, RangeState};
+use jiff::civil::Date;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// A range of numbers.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SequenceView {
+    #[schema(example = "31-5000000")]
+    public_id: String,
+    #[schema(example = "31")]
+    ecf_type: &'static str,
+    #[schema(value_type = String, example = "TesteCF")]
+    environment: Environment,
+    range_start: u64,
+    range_end: u64,
+    /// The number that is given next; above `range_end` when all were given. Of a range that the caller numbers: its first.
+    next_sequence: u64,
+    /// How many numbers were given. Numbers that the caller chooses are not counted.
+    used: u64,
+    /// How many are left, freed ones included.
+    available: u64,
+    total: u64,
+    /// The last day; `null` for types that carry no expiry.
+    #[schema(value_type = Option<String>, format = Date, example = "2028-12-31")]
+    valid_until: Option<Date>,
+    /// Whether it is in use: `state` is `active`.
+    is_active: bool,
+    #[schema(value_type = String, example = "active", pattern = "^(active|inactive|expired|exhausted)$")]
+    state: &'static str,
+    /// `service` or `caller`; `null` until the first use decides.
+    numbering: Option<&'static str>,
+}
+
+impl SequenceView {
+    fn of(range: &Range, environment: Environment, today: Fecha) -> Self {
+        let state = range.state(today);
+        let next = range.free.iter().min().copied().unwrap_or(range.next);
+        Self {
+            public_id: range.id().to_string(),
+            ecf_type: range.ecf_type.as_str(),
+            environment,
+            range_start: range.start,
+            range_end: range.end,
+            next_sequence: next,
+            used: range.total() - range.available(),
+            available: range.available(),
+            total: range.total(),
+            valid_until: range.valid_until.map(Fecha::date),
+            is_active: state == RangeState::Active,
+            state: state.as_str(),
+            numbering: range.numbering.map(Numbering::as_str),
+        }
+    }
+}
+
+/// What a new last day must be: the authority dates ranges of the types that carry an expiry, and of no other (reference of the
+/// formats, FechaVencimientoSecuencia).
+fn last_day(ecf_type: ReceiptType, given: Date, today: Fecha) -> Result<Fecha, String> {
+    if !ecf_type.carries_expiry() {
+        return Err(format!(
+            "valid_until is {given}, but type {ecf_type} carries no expiry: leave it out"
+        ));
+    }
+    let last_day = Fecha::try_from(given).map_err(|error| format!("valid_until: {error}"))?;
+    if last_day < today {
+        return Err(format!(
+            "valid_until is {given}, which is past: today is {}",
+            today.date()
+        ));
+    }
+    Ok(last_day)
+}
+
+fn overlaps(range: &Range) -> ApiError {
+    ApiError::conflict(
+        "sequence_overlaps",
+        format!(
+            "the sequence {} of type {} has the numbers {} to {}: no number may be in two",
+            range.id(),
+            range.ecf_type,
+            range.start,
+            range.end
+        ),
+    )
+}
