@@ -1,7 +1,7 @@
 //! Notes against the receipts that they modify.
 
 use ecf::ReceiptState;
-use ecf_store::{Receipt, Recorded, Verdict};
+use ecf_store::{CompanyChanges, Edit, Receipt, Recorded, SettingsChanges, Verdict};
 use futures::future::join_all;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -170,6 +170,28 @@ async fn a_note_before_the_verdict_is_signed_and_held_and_the_caller_is_told() {
         }])
     );
     assert!(api.record(&issued).await.note.unwrap().held);
+    api.jobs().await;
+}
+
+#[tokio::test]
+async fn a_company_may_have_its_notes_sent_at_once() {
+    let api = Api::start().await;
+    let changes = CompanyChanges {
+        settings: SettingsChanges {
+            hold_notes: Edit::Set(false),
+            ..SettingsChanges::default()
+        },
+        ..CompanyChanges::default()
+    };
+    let (table, now) = (api.stack.table(), api.stack.clock().now());
+    let changed = table.update_company(&api.company.scope.company, changes, now).await;
+    assert!(changed.unwrap().is_some());
+    let invoice = api.issue(&invoice("invoice")).await.expect(201);
+    let encf = invoice["encf"].as_str().unwrap();
+    let issued = api.issue(&note("early", "34", 3, "800.00", encf)).await.expect(201);
+    assert_eq!(issued["warnings"], Value::Null);
+    let tie = api.record(&issued).await.note.unwrap();
+    assert_eq!((tie.held, tie.reserved), (false, true));
     api.jobs().await;
 }
 
