@@ -7,7 +7,11 @@ mod common;
 use std::path::Path;
 
 use common::identity;
-use xmldsig::{Identity, Limits, Method, canonicalize, examine, sign_foreign, verify};
+use openssl::x509::X509;
+use xmldsig::{
+    Certificate, Identity, Limits, Method, P12Problem, PublicKey, canonicalize, examine, inspect_pkcs12, sign_foreign,
+    verify,
+};
 
 /// Runs `check` on every input of a target and says how many there were.
 fn replay(target: &str, check: impl Fn(&[u8])) -> usize {
@@ -54,5 +58,26 @@ fn reports_agree_with_verdicts() {
 
 #[test]
 fn no_file_makes_the_p12_reader_panic() {
-    assert!(replay("pkcs12", |file| drop(Identity::from_pkcs12(file, "clave"))) >= 2);
+    let now = "2026-11-28T00:00:00Z".parse().unwrap();
+    let count = replay("pkcs12", |file| {
+        let opened = Identity::from_pkcs12(file, "clave");
+        let problems = inspect_pkcs12(file, "clave", now).problems;
+        let refusal = problems.iter().find_map(|problem| match problem {
+            P12Problem::File(error) => Some(error),
+            _ => None,
+        });
+        assert_eq!(opened.err().as_ref(), refusal);
+    });
+    assert!(count >= 2);
+}
+
+#[test]
+fn certificates_are_read_as_openssl_reads_them() {
+    let count = replay("certificate", |der| {
+        let Ok(ours) = Certificate::from_der(der) else { return };
+        let theirs = X509::from_der(der).unwrap();
+        let key = theirs.public_key().unwrap();
+        assert_eq!(ours.public_key, PublicKey::Rsa { bits: key.bits() });
+    });
+    assert!(count >= 3);
 }
