@@ -16,8 +16,7 @@ use ecf::ReceiptState;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
 use ecf_store::{
-    AnnouncementId, Clients, DueEntry, DueRecord, OutboxEntry, Queues, Receipt, ReceiptId, SHARDS, Scope, StoreError,
-    SubmissionJob, Table, WebhookJob,
+    AnnouncementId, Clients, DueEntry, DueRecord, IssuingJob, OutboxEntry, Queues, Receipt, ReceiptId, SHARDS, Scope, StoreError, SubmissionJob, Table, WebhookJob,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -36,7 +35,8 @@ pub struct App {
 }
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME`, `SUBMISSION_QUEUE_*_URL`, `WEBHOOK_QUEUE_URL`.
+    /// Builds what the function needs from its environment: `TABLE_NAME`, `ISSUING_QUEUE_URL`,
+    /// `SUBMISSION_QUEUE_*_URL`, `WEBHOOK_QUEUE_URL`.
     ///
     /// # Errors
     /// Names the first variable that is missing or wrong.
@@ -117,6 +117,10 @@ async fn look_after(app: &App, entry: &DueEntry, id: &ReceiptId, now: Timestamp)
     if receipt.outbox == [OutboxEntry::Number] {
         return Ok(false);
     }
+    if is_kept(receipt.state) {
+        app.queues.send_issuing(&issuing(&receipt), Duration::ZERO).await?;
+        return Ok(true);
+    }
     let Some(job) = submission(&receipt) else {
         tracing::error!(receipt.id = %receipt.public_id, state = %receipt.state, "an overdue receipt that nothing can be done for");
         return Ok(false);
@@ -149,6 +153,23 @@ async fn announce(
 
 fn next_look(age: SignedDuration) -> SignedDuration {
     (age / 2).clamp(SHORTEST_LOOK, LONGEST_LOOK)
+}
+
+/// Whether the receipt was kept to be issued later.
+fn is_kept(state: ReceiptState) -> bool {
+    matches!(
+        state,
+        ReceiptState::Received | ReceiptState::Deferred | ReceiptState::Validated
+    )
+}
+
+fn issuing(receipt: &Receipt) -> IssuingJob {
+    IssuingJob::Issue {
+        company: receipt.scope.company,
+        environment: receipt.scope.environment,
+        receipt: receipt.public_id,
+        attempt: 0,
+    }
 }
 
 fn event(receipt: &Receipt) -> WebhookJob {

@@ -4,9 +4,10 @@ use ecf::rules::{self, OnConditional};
 use ecf::totals::IscRates;
 use ecf::{Draft, Ecf, Fecha, Grade, Violation};
 use ecf_api::{ApiError, Caller, FieldError};
-use ecf_store::CompanySettings;
+use ecf_store::{CompanySettings};
 use jiff::Timestamp;
 
+use crate::issuer::Issuer;
 use crate::request::{IssueQuery, IssueRequest};
 
 /// A document that may be issued, and what the caller should know about it.
@@ -17,30 +18,30 @@ pub(crate) struct Checked {
     pub(crate) conditional: bool,
 }
 
-/// Reads, completes and judges the document; every finding at once.
+/// Reads, completes and judges the document as of an instant; every finding at once.
 ///
 /// # Errors
 /// 422 with whatever the authority would reject, and with what it would accept only conditionally unless the
 /// request, the company or the environment takes that as a warning.
 pub(crate) fn check(
-    caller: &Caller,
+    issuer: &Issuer,
     request: &IssueRequest,
     query: &IssueQuery,
     settings: &CompanySettings,
-    now: Timestamp,
+    at: Timestamp,
 ) -> Result<Checked, ApiError> {
-    let environment = caller.environment();
+    let environment = issuer.scope.environment;
     let amounts = query.amounts_in(environment);
     let (draft, mut notices) = Draft::read(request.ecf_type, &request.payload, amounts).map_err(refused)?;
-    let issuer = draft.document().encabezado.emisor.rnc_emisor.clone();
+    let rnc_emisor = draft.document().encabezado.emisor.rnc_emisor.clone();
     let policy = query
         .on_conditional
         .or(settings.on_conditional)
         .unwrap_or_else(|| OnConditional::default_of(environment));
     let (ecf, warnings) =
-        rules::judge(draft, environment, Fecha::at(now), &IscRates::of(environment), policy).map_err(refused)?;
-    if issuer.as_ref() != Some(&caller.rnc) {
-        return Err(foreign_issuer(caller, issuer.map(|rnc| rnc.to_string())));
+        rules::judge(draft, environment, Fecha::at(at), &IscRates::of(environment), policy).map_err(refused)?;
+    if rnc_emisor.as_ref() != Some(&issuer.rnc) {
+        return Err(foreign_issuer(issuer, rnc_emisor.map(|rnc| rnc.to_string())));
     }
     let conditional = warnings.iter().any(|warning| warning.grade == Grade::Conditional);
     notices.extend(warnings);
@@ -61,12 +62,12 @@ pub(crate) fn refused(violations: Vec<Violation>) -> ApiError {
     ApiError::violations(&violations)
 }
 
-fn foreign_issuer(caller: &Caller, given: Option<String>) -> ApiError {
+fn foreign_issuer(issuer: &Issuer, given: Option<String>) -> ApiError {
     let given = given.unwrap_or_default();
     let loc = ["body", "payload", "Encabezado", "Emisor", "RNCEmisor"];
-    let msg = format!("RNCEmisor is {given}, but the API key belongs to {}", caller.rnc);
+    let msg = format!("RNCEmisor is {given}, but the API key belongs to {}", issuer.rnc);
     let error = FieldError::new(loc, "value_error", msg)
         .with_ctx("given", given)
-        .with_ctx("expected", caller.rnc.to_string());
+        .with_ctx("expected", issuer.rnc.to_string());
     ApiError::validation(vec![error])
 }

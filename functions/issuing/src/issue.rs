@@ -3,39 +3,45 @@
 //! The order is the promise. Nothing is kept before the document has passed every check; the signed bytes are in S3 before
 //! the record names them; the record and its number's lock are one transaction; only then is the submission queued. Whatever
 //! dies in between leaves either nothing, or a record that housekeeping finds.
+//!
+//! A receipt that is not to be issued yet, or cannot be signed now, is kept with its request ([`crate::kept`]) and issued by
+//! the worker ([`crate::later`]).
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use ecf::{Ecf, ReceiptState};
+use ecf::{Ecf, Numbered, ReceiptState};
 use ecf_api::{ApiError, Caller, CodedError, DocumentView, FieldError, ValidJson, ValidQuery, ValidationError};
-use ecf_store::{Created, Mode, NewNote, NewReceipt, Receipt, ReceiptId, SubmissionJob};
+use ecf_store::{Created, IssuingJob, Mode, NewNote, NewReceipt, Receipt, ReceiptId, StoreError, SubmissionJob};
+use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
+use xmldsig::Identity;
 
 use crate::App;
-use crate::check::{Checked, check, refused};
+use crate::check::{Checked, check};
 use crate::note;
-use crate::numbering::{Number, take};
+use crate::issuer::Issuer;
+use crate::kept::{due, keep};
 use crate::request::{IssueQuery, IssueRequest};
-use crate::signing::{SignedDocument, identity, sign};
+use crate::signing::{NUMBER_ATTEMPTS, Ready, Signer, number_and_sign, signer};
 use crate::validate;
 
-/// A number that turns out to be locked is skipped. So many in a row are no race but a range that was used elsewhere.
-const NUMBER_ATTEMPTS: usize = 20;
 /// How often a note is judged again because others changed the receipt that it modifies.
 const NOTE_ROUNDS: usize = 8;
+/// How long after a receipt was kept because the vault did not answer the worker tries it first.
+const FIRST_TRY: std::time::Duration = std::time::Duration::from_secs(5);
 
 /// What was asked for, by whom.
-struct Order<'r> {
-    caller: &'r Caller,
-    request: &'r IssueRequest,
-    mode: Mode,
+pub(crate) struct Order<'r> {
+    pub(crate) issuer: &'r Issuer,
+    pub(crate) request: &'r IssueRequest,
+    pub(crate) query: &'r IssueQuery,
     /// Whether the company's notes wait for the verdict on what they modify.
-    holds_notes: bool,
-    id: ReceiptId,
-    payload_hash: [u8; 32],
+    pub(crate) holds_notes: bool,
+    pub(crate) id: ReceiptId,
+    pub(crate) payload_hash: [u8; 32],
 }
 
 /// Issues a receipt, or answers with the one that this key has already.
@@ -52,7 +58,7 @@ struct Order<'r> {
     ),
     request_body = IssueRequest,
     responses(
-        (status = 201, description = "Issued: signed, stored and queued", body = IssuedView),
+        (status = 201, description = "Issued: signed, stored and queued. `deferred`: kept until `scheduled_for`; `received`: kept, to be signed within minutes. Number, code and stamp of these two come when they are signed", body = IssuedView),
         (status = 200, description = "The key has its receipt already: this is it, whatever the payload. With `validate_only`: the forecast, a `ValidationView`", body = IssuedView,
             headers(("Idempotency-Replayed" = String), ("Idempotency-Payload-Differs" = String))),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
@@ -79,33 +85,48 @@ pub(crate) async fn issue_one(
     request: IssueRequest,
 ) -> Result<Response, ApiError> {
     caller.check_environment(request.environment)?;
+    let issuer = Issuer::from(caller);
     if query.validate_only {
-        let now = app.clock.now();
-        let settings = app.settings(caller).await?;
-        let checked = check(caller, &request, query, &settings, now)?;
-        return validate::answer(app, caller, checked, &settings, now).await;
+        let settings = app.settings(caller.company()).await?;
+        let at = due(&request, app.clock.now())?.unwrap_or(app.clock.now());
+        let checked = check(&issuer, &request, query, &settings, at)?;
+        return validate::answer(app, &issuer.scope, checked, &settings, at).await;
     }
     let id = ReceiptId::of_receipt(&caller.scope, &request.idempotency_key);
     let payload_hash = request.payload.payload_hash();
     if let Some(existing) = app.table.receipt(&caller.scope, &id).await? {
         return Ok(replayed(app, &existing, payload_hash));
     }
-    refuse_schedule(app, &request)?;
-    let settings = app.settings(caller).await?;
-    let Checked { ecf, mut warnings, .. } = check(caller, &request, query, &settings, app.clock.now())?;
+    let settings = app.settings(caller.company()).await?;
+    let now = app.clock.now();
+    let due = due(&request, now)?;
+    let Checked { ecf, mut warnings, .. } = check(&issuer, &request, query, &settings, due.unwrap_or(now))?;
     let note = note::judge(app, &caller.scope, &ecf, settings.hold_notes).await?;
     warnings.extend(note::waits(note.as_ref()));
     let order = Order {
-        caller,
+        issuer: &issuer,
         request: &request,
-        mode: query.mode,
+        query,
         holds_notes: settings.hold_notes,
         id,
         payload_hash,
     };
-    let created = number_and_sign(app, &order, &ecf, note).await?;
+    let created = match due {
+        Some(_) if note.is_some() => return Err(scheduled_note()),
+        Some(due) => keep(app, &order, &ecf, ReceiptState::Deferred, due).await?,
+        None => match signer(app, caller.company(), now).await? {
+            Signer::Here(identity) => issue_now(app, &order, &ecf, &identity, note).await?,
+            // What a note takes from its invoice is written with its number: it is not kept without one.
+            Signer::OutOfReach(error) if note.is_some() => return Err(error.into()),
+            Signer::OutOfReach(error) => {
+                tracing::warn!(receipt.id = %id, error = %ecf_runtime::telemetry::chain(&error), "the vault does not answer; the worker signs later");
+                keep(app, &order, &ecf, ReceiptState::Received, now).await?
+            }
+        },
+    };
     match created {
         Created::New(receipt) => {
+            count(app, &receipt).await;
             queue(app, &receipt).await;
             Ok((
                 StatusCode::CREATED,
@@ -135,61 +156,30 @@ pub(crate) struct IssuedView {
     warnings: Vec<FieldError>,
 }
 
-/// Receipts for a later instant need a worker that signs; until there is one they are refused, not kept unsigned.
-fn refuse_schedule(app: &App, request: &IssueRequest) -> Result<(), ApiError> {
-    match request.scheduled_for {
-        Some(when) if when > app.clock.now() => {
-            let msg = format!(
-                "scheduled_for is {when}; issuing at a later instant is not offered yet: send the receipt when it is due"
-            );
-            Err(ApiError::validation(vec![FieldError::new(
-                ["body", "scheduled_for"],
-                "value_error",
-                msg,
-            )]))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Takes numbers until one is ours: sign, store the bytes, then write the record and the lock together.
-async fn number_and_sign(app: &App, order: &Order<'_>, ecf: &Ecf, note: Option<NewNote>) -> Result<Created, ApiError> {
-    let (caller, request, id) = (order.caller, order.request, order.id);
-    let identity = identity(app, caller, app.clock.now()).await?;
+async fn issue_now(
+    app: &App,
+    order: &Order<'_>,
+    ecf: &Ecf,
+    identity: &Identity,
+    note: Option<NewNote>,
+) -> Result<Created, ApiError> {
+    let scope = &order.issuer.scope;
     for _ in 0..NUMBER_ATTEMPTS {
         let now = app.clock.now();
-        let Number {
-            encf,
-            valid_until,
+        let Ready {
+            numbered,
+            signed,
             chosen_by_caller,
-        } = take(app, &caller.scope, ecf, now).await?;
-        let numbered = ecf
-            .clone()
-            .numbered(encf, valid_until)
-            .map_err(|violation| refused(vec![*violation]))?;
-        let SignedDocument { signed, xml, rfce } = sign(&numbered, &identity, now)?;
-        app.artifacts.put_signed(&caller.scope, now, &id, xml, rfce).await?;
+        } = number_and_sign(app, scope, &order.id, now, ecf, identity, now).await?;
         let new = NewReceipt {
-            public_id: id,
-            company_rnc: caller.rnc.clone(),
-            idempotency_key: request.idempotency_key.clone(),
-            payload_hash: order.payload_hash,
-            ecf_type: request.ecf_type,
-            external_id: request.external_id.clone(),
-            mode: order.mode,
-            state: ReceiptState::Signed,
-            created_at: now,
-            scheduled_for: request.scheduled_for,
-            monto_total: numbered.monto_total().to_string(),
-            rnc_comprador: numbered.rnc_comprador().map(ToString::to_string),
-            fecha_emision: numbered.fecha_emision(),
             signed: Some(signed),
-            payload: None,
             note,
+            ..new_receipt(order, &numbered, ReceiptState::Signed, now)
         };
         match create(app, order, ecf, new).await? {
             Created::NumberTaken if !chosen_by_caller => {
-                tracing::warn!(company.rnc = %caller.rnc, "a number of the range was locked already; taking the next");
+                tracing::warn!(company.rnc = %order.issuer.rnc, "a number of the range was locked already; taking the next");
             }
             created => return Ok(created),
         }
@@ -200,7 +190,7 @@ async fn number_and_sign(app: &App, order: &Order<'_>, ecf: &Ecf, note: Option<N
 /// Writes the record. A note whose modified receipt changed since it was judged is judged again: two that fit each by itself
 /// need not fit together.
 async fn create(app: &App, order: &Order<'_>, ecf: &Ecf, mut new: NewReceipt) -> Result<Created, ApiError> {
-    let scope = &order.caller.scope;
+    let scope = &order.issuer.scope;
     for _ in 0..NOTE_ROUNDS {
         match app.table.create_receipt(scope, new.clone()).await? {
             Created::ModifiedChanged => {
@@ -212,27 +202,76 @@ async fn create(app: &App, order: &Order<'_>, ecf: &Ecf, mut new: NewReceipt) ->
     Ok(Created::ModifiedChanged)
 }
 
-/// Queues the submission and counts the receipt. It is kept already: what fails here, housekeeping makes good.
-async fn queue(app: &App, receipt: &Receipt) {
-    if let Err(error) = app
+/// The record of a document, without number and signature.
+pub(crate) fn new_receipt(order: &Order<'_>, numbered: &Numbered, state: ReceiptState, now: Timestamp) -> NewReceipt {
+    let request = order.request;
+    NewReceipt {
+        public_id: order.id,
+        company_rnc: order.issuer.rnc.clone(),
+        idempotency_key: request.idempotency_key.clone(),
+        payload_hash: order.payload_hash,
+        ecf_type: request.ecf_type,
+        external_id: request.external_id.clone(),
+        mode: order.query.mode,
+        state,
+        created_at: now,
+        scheduled_for: request.scheduled_for,
+        monto_total: numbered.monto_total().to_string(),
+        rnc_comprador: numbered.rnc_comprador().map(ToString::to_string),
+        fecha_emision: numbered.fecha_emision(),
+        signed: None,
+        payload: None,
+        note: None,
+    }
+}
+
+/// What a note takes from its invoice is written with its number, so it is not kept without one.
+fn scheduled_note() -> ApiError {
+    let msg = "a note on a receipt that was issued here cannot be scheduled: send it when it is due";
+    ApiError::validation(vec![FieldError::new(["body", "scheduled_for"], "value_error", msg)])
+}
+
+/// Counts the receipt. The consistency check mends a count that was lost.
+async fn count(app: &App, receipt: &Receipt) {
+    let counted = app
         .table
         .count_created(&receipt.scope, receipt.day(), receipt.ecf_type)
-        .await
-    {
+        .await;
+    if let Err(error) = counted {
         tracing::warn!(receipt.id = %receipt.public_id, error = %error, "not counted");
     }
-    if receipt.mode == Mode::Deferred {
-        return;
+}
+
+/// Queues the next step. The receipt is kept already: what fails here, housekeeping makes good.
+async fn queue(app: &App, receipt: &Receipt) {
+    let queued = match receipt.state {
+        ReceiptState::Received => app.queues.send_issuing(&issuing(receipt), FIRST_TRY).await,
+        ReceiptState::Signed if receipt.mode == Mode::Immediate => send(app, receipt).await,
+        _ => return,
+    };
+    if let Err(error) = queued {
+        tracing::warn!(receipt.id = %receipt.public_id, error = %error, "next step not queued; housekeeping will");
     }
+}
+
+fn issuing(receipt: &Receipt) -> IssuingJob {
+    IssuingJob::Issue {
+        company: receipt.scope.company,
+        environment: receipt.scope.environment,
+        receipt: receipt.public_id,
+        attempt: 0,
+    }
+}
+
+/// Queues the submission of a signed receipt.
+pub(crate) async fn send(app: &App, receipt: &Receipt) -> Result<(), StoreError> {
     let job = SubmissionJob::Send {
         company: receipt.scope.company,
         environment: receipt.scope.environment,
         receipt: receipt.public_id,
         attempt: 0,
     };
-    if let Err(error) = app.queues.send_submission(&job, std::time::Duration::ZERO).await {
-        tracing::warn!(receipt.id = %receipt.public_id, error = %error, "submission not queued; housekeeping will");
-    }
+    app.queues.send_submission(&job, std::time::Duration::ZERO).await
 }
 
 /// The answer to a key that has its receipt: 200 with the receipt as it stands now, whatever the payload.

@@ -7,11 +7,17 @@
 //! | `GET /api/v1/ecf/states` | [`states`]: the state contract |
 //! | `GET /api/v1/ecf/{id}` | [`read`]: the receipt as it stands now |
 //!
+//! | `POST /api/v1/ecf/{id}/cancel`, `…/mark-incapacity` | [`withdraw`]: a receipt that was never sent |
+//! | a job of the `issuing` queue | [`later`]: issue a receipt that was kept, in the program `issuing-worker` |
+//!
 //! Start reading at [`issue::issue`]; the order of its steps is the promise "answered means kept".
 
 mod batch;
 mod check;
 mod issue;
+mod issuer;
+mod kept;
+mod later;
 mod note;
 mod numbering;
 mod read;
@@ -19,15 +25,18 @@ mod request;
 mod signing;
 mod states;
 mod validate;
+mod withdraw;
 
 use axum::Router;
 use axum::extract::FromRef;
 use axum::routing::{get, post};
 use ecf::StampHosts;
-use ecf_api::{ApiError, Caller, DocumentView, Keys};
+use ecf_api::{ApiError, DocumentView, Keys};
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
-use ecf_store::{Artifacts, Clients, CompanySettings, Identities, Profiles, Queues, Receipt, Table, Vault};
+use ecf_store::{Artifacts, Clients, CompanyId, CompanySettings, Identities, IssuingJob, Profiles, Queues, Receipt, StoreError, Table, Vault};
+
+pub use later::handle;
 
 /// What this function may touch; compare with its policies in `template.yaml`.
 #[derive(Clone)]
@@ -44,7 +53,7 @@ pub struct App {
 
 impl App {
     /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`,
-    /// `SUBMISSION_QUEUE_*_URL`, and optionally `STAMP_ECF_URL` and `STAMP_FC_URL`.
+    /// `ISSUING_QUEUE_URL`, `SUBMISSION_QUEUE_*_URL`, and optionally `STAMP_ECF_URL` and `STAMP_FC_URL`.
     ///
     /// # Errors
     /// Names the first variable that is missing or wrong.
@@ -67,14 +76,22 @@ impl App {
 }
 
 impl App {
+    /// Queues a job's next attempt.
+    ///
+    /// # Errors
+    /// When the queue does not take it; the message that carried the job then stays.
+    pub async fn resend(&self, job: IssuingJob, after: std::time::Duration) -> Result<(), StoreError> {
+        self.queues.send_issuing(&job, after).await
+    }
+
     fn view(&self, receipt: &Receipt) -> DocumentView {
         DocumentView::of(receipt, &self.stamp_hosts)
     }
 
-    /// How the caller's company wants its receipts treated.
-    async fn settings(&self, caller: &Caller) -> Result<CompanySettings, ApiError> {
-        let company = self.profiles.of(caller.company(), self.clock.now()).await?;
-        let company = company.ok_or_else(|| ApiError::internal("the key's company does not exist"))?;
+    /// How a company wants its receipts treated.
+    async fn settings(&self, company: &CompanyId) -> Result<CompanySettings, ApiError> {
+        let company = self.profiles.of(company, self.clock.now()).await?;
+        let company = company.ok_or_else(|| ApiError::internal("the company does not exist"))?;
         Ok(company.settings)
     }
 }
@@ -88,7 +105,14 @@ impl FromRef<App> for Keys {
 /// The contract of this function's routes.
 #[derive(utoipa::OpenApi)]
 #[openapi(
-    paths(issue::issue, batch::batch, read::read, states::states),
+    paths(
+        issue::issue,
+        batch::batch,
+        read::read,
+        states::states,
+        withdraw::cancel,
+        withdraw::mark_incapacity
+    ),
     components(schemas(validate::ValidationView))
 )]
 pub struct Contract;
@@ -100,6 +124,11 @@ pub fn router(app: App) -> Router {
         .route("/api/v1/ecf/batch", post(batch::batch))
         .route("/api/v1/ecf/states", get(states::states))
         .route("/api/v1/ecf/{public_id}", get(read::read))
+        .route("/api/v1/ecf/{public_id}/cancel", post(withdraw::cancel))
+        .route(
+            "/api/v1/ecf/{public_id}/mark-incapacity",
+            post(withdraw::mark_incapacity),
+        )
         .with_state(app);
     ecf_api::finish(routes)
 }

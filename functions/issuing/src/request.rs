@@ -25,7 +25,8 @@ pub(crate) struct IssueRequest {
     /// May repeat the key's environment, never name another one.
     #[schema(value_type = Option<String>, example = "TesteCF")]
     pub(crate) environment: Option<Environment>,
-    /// An instant; without an offset it is local time, -04:00.
+    /// When to issue, at most 30 days ahead: kept as `deferred` until then; number and signature come when it is due. An
+    /// instant that has passed is now; without an offset it is local time, -04:00.
     #[schema(value_type = Option<String>, format = DateTime)]
     pub(crate) scheduled_for: Option<Timestamp>,
 }
@@ -55,7 +56,7 @@ pub(crate) struct IssueQuery {
     pub(crate) mode: Mode,
     /// What becomes of a document that the authority would accept only conditionally; the environment decides otherwise.
     pub(crate) on_conditional: Option<OnConditional>,
-    amounts: Option<Amounts>,
+    pub(crate) amounts: Option<Amounts>,
     /// Everything but keeping.
     pub(crate) validate_only: bool,
 }
@@ -70,23 +71,19 @@ impl IssueQuery {
     }
 }
 
+/// The words of `on_conditional`.
+pub(crate) const ON_CONDITIONAL: [(&str, OnConditional); 2] =
+    [("refuse", OnConditional::Refuse), ("warn", OnConditional::Warn)];
+/// The words of `amounts`.
+pub(crate) const AMOUNTS: [(&str, Amounts); 2] = [("scaled", Amounts::Scaled), ("verbatim", Amounts::Verbatim)];
+
 impl FromFields for IssueQuery {
     fn read(fields: &mut Fields) -> Option<Self> {
         let mode = fields
             .choice("mode", &[("online", Mode::Immediate), ("deferred", Mode::Deferred)])
             .or(Mode::Immediate);
-        let on_conditional = fields
-            .choice(
-                "on_conditional",
-                &[("refuse", OnConditional::Refuse), ("warn", OnConditional::Warn)],
-            )
-            .optional();
-        let amounts = fields
-            .choice(
-                "amounts",
-                &[("scaled", Amounts::Scaled), ("verbatim", Amounts::Verbatim)],
-            )
-            .optional();
+        let on_conditional = fields.choice("on_conditional", &ON_CONDITIONAL).optional();
+        let amounts = fields.choice("amounts", &AMOUNTS).optional();
         let validate_only = fields.boolean("validate_only").or(false);
         Some(Self {
             mode,

@@ -1,30 +1,57 @@
-//! Signing: the receipt, and for a consumer invoice below the threshold the summary that is sent in its place.
+//! Numbering and signing: the receipt, and for a consumer invoice below the threshold the summary that is sent in its place.
 
 use std::sync::Arc;
 
 use bytes::Bytes;
 use ecf::messages::Rfce;
-use ecf::{FechaHora, Numbered};
-use ecf_api::{ApiError, Caller};
-use ecf_store::{ContentHash, Signed};
+use ecf::{Ecf, FechaHora, Numbered};
+use ecf_api::ApiError;
+use ecf_store::{CompanyId, ContentHash, ReceiptId, Scope, Signed, StoreError};
 use jiff::Timestamp;
 use xmldsig::Identity;
 
 use crate::App;
+use crate::check::refused;
+use crate::numbering::{Number, take};
+
+/// A number that turns out to be locked is skipped. So many in a row are no race but a range that was used elsewhere.
+pub(crate) const NUMBER_ATTEMPTS: usize = 20;
 
 /// The frozen bytes and what the record keeps of them.
-pub(crate) struct SignedDocument {
-    pub(crate) signed: Signed,
-    pub(crate) xml: Bytes,
-    pub(crate) rfce: Option<Bytes>,
+struct SignedDocument {
+    signed: Signed,
+    xml: Bytes,
+    rfce: Option<Bytes>,
 }
 
-/// The identity that signs for the caller now. It is asked for before a number is taken: without it the number would be lost.
+/// A document with number and signature, its bytes kept; what is missing is the record that names them.
+pub(crate) struct Ready {
+    pub(crate) numbered: Numbered,
+    pub(crate) signed: Signed,
+    pub(crate) chosen_by_caller: bool,
+}
+
+/// Who signs, if it can be known now.
+pub(crate) enum Signer {
+    Here(Arc<Identity>),
+    /// The vault does not answer; it may later.
+    OutOfReach(StoreError),
+}
+
+/// The identity that signs for the company now. It is asked for before a number is taken: without it the number would be lost.
 ///
 /// # Errors
 /// When the company has no certificate, or one that is not valid now.
-pub(crate) async fn identity(app: &App, caller: &Caller, now: Timestamp) -> Result<Arc<Identity>, ApiError> {
-    let Some(identity) = app.identities.of(caller.company(), now).await? else {
+pub(crate) async fn signer(app: &App, company: &CompanyId, now: Timestamp) -> Result<Signer, ApiError> {
+    let found = match app.identities.of(company, now).await {
+        Err(error) if error.is_retryable() => return Ok(Signer::OutOfReach(error)),
+        Err(error @ StoreError::Corrupt { .. }) => {
+            let message = "the company's certificate does not open any more: upload its P12 again";
+            return Err(ApiError::conflict("certificate_unusable", message).caused_by(error));
+        }
+        found => found?,
+    };
+    let Some(identity) = found else {
         return Err(ApiError::conflict(
             "certificate_missing",
             "the company has no certificate yet: upload its P12 first",
@@ -38,14 +65,45 @@ pub(crate) async fn identity(app: &App, caller: &Caller, now: Timestamp) -> Resu
         );
         return Err(ApiError::conflict("certificate_not_valid", message));
     }
-    Ok(identity)
+    Ok(Signer::Here(identity))
+}
+
+/// Takes a number, signs at this instant and keeps the bytes, under the month in which the receipt was created.
+///
+/// # Errors
+/// When no number is to be had, or the document does not fit its range.
+pub(crate) async fn number_and_sign(
+    app: &App,
+    scope: &Scope,
+    id: &ReceiptId,
+    created_at: Timestamp,
+    ecf: &Ecf,
+    identity: &Identity,
+    now: Timestamp,
+) -> Result<Ready, ApiError> {
+    let Number {
+        encf,
+        valid_until,
+        chosen_by_caller,
+    } = take(app, scope, ecf, now).await?;
+    let numbered = ecf
+        .clone()
+        .numbered(encf, valid_until)
+        .map_err(|violation| refused(vec![*violation]))?;
+    let SignedDocument { signed, xml, rfce } = sign(&numbered, identity, now)?;
+    app.artifacts.put_signed(scope, created_at, id, xml, rfce).await?;
+    Ok(Ready {
+        numbered,
+        signed,
+        chosen_by_caller,
+    })
 }
 
 /// Signs a numbered receipt at this instant. The receipt is signed once: its summary carries the code of these very bytes.
 ///
 /// # Errors
 /// When the certificate cannot sign.
-pub(crate) fn sign(numbered: &Numbered, identity: &Identity, now: Timestamp) -> Result<SignedDocument, ApiError> {
+fn sign(numbered: &Numbered, identity: &Identity, now: Timestamp) -> Result<SignedDocument, ApiError> {
     let firma = FechaHora::at(now);
     let full = xmldsig::sign(&numbered.to_xml(firma), identity).map_err(ApiError::internal)?;
     // The security code is the beginning of the signature's text, case preserved (signature guide, "Código de seguridad").

@@ -5,8 +5,8 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use ecf::document::Totales;
 use ecf::{FechaHora, Monto};
-use ecf_api::{ApiError, Caller, FieldError};
-use ecf_store::CompanySettings;
+use ecf_api::{ApiError, FieldError};
+use ecf_store::{CompanySettings, Scope};
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -94,15 +94,15 @@ impl TotalsView {
 /// Answers with the forecast of a document that passed every check.
 pub(crate) async fn answer(
     app: &App,
-    caller: &Caller,
+    scope: &Scope,
     checked: Checked,
     settings: &CompanySettings,
     now: Timestamp,
 ) -> Result<Response, ApiError> {
     let mut warnings = checked.warnings;
-    let note = note::judge(app, &caller.scope, &checked.ecf, settings.hold_notes).await?;
+    let note = note::judge(app, scope, &checked.ecf, settings.hold_notes).await?;
     warnings.extend(note::waits(note.as_ref()));
-    let number = foresee(app, &caller.scope, &checked.ecf, now).await?;
+    let number = foresee(app, scope, &checked.ecf, now).await?;
     let totals = TotalsView::of(&checked.ecf.document().encabezado.totales);
     let numbered = checked
         .ecf

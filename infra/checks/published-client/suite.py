@@ -21,7 +21,7 @@ BASE = READY["base_url"] + "/api/v1"
 
 LATER = {
     "the whole client API": {
-        "ecf.list", "ecf.download_xml", "ecf.download_rfce", "ecf.mark_incapacity", "ecf.status_public",
+        "ecf.list", "ecf.download_xml", "ecf.download_rfce", "ecf.status_public",
         "client.company", "client.update_company", "client.summary", "client.list_certificates",
         "client.upload_certificate", "client.documents", "client.get_document", "client.download_artifact",
         "client.list_artifacts", "client.update_webhook", "client.rotate_webhook_secret", "client.delete_webhook",
@@ -36,7 +36,7 @@ LATER = {
     "paper and evidence": {"ecf.download_pdf", "client.audit_export"},
 }
 CALLED = {
-    "health", "close", "ecf.create", "ecf.get", "ecf.states", "client.sequences",
+    "health", "close", "ecf.create", "ecf.get", "ecf.states", "client.sequences", "ecf.mark_incapacity",
     "client.list_webhooks", "client.create_webhook", "client.test_webhook", "client.webhook_deliveries",
 }
 
@@ -139,6 +139,12 @@ def main():
     assert event["public_id"] == document.public_id and event["status"] == "accepted", event
     deliveries = eventually(lambda: (page := client.client.webhook_deliveries(hook.public_id)).total >= 2 and page)
     assert {"webhook.test", "accepted"} <= {delivery.event for delivery in deliveries.items}
+
+    tomorrow = (datetime.now(timezone(timedelta(hours=-4))) + timedelta(days=1)).replace(tzinfo=None, microsecond=0)
+    waiting = client.ecf.create(idempotency_key="published-2", ecf_type="31", payload=payload(),
+                                scheduled_for=tomorrow.isoformat())
+    assert waiting.status.value == "deferred" and waiting.encf is None and waiting.scheduled_for, waiting
+    assert client.ecf.mark_incapacity(waiting.public_id).status.value == "incapacity"
 
     refused(ECFNotFoundError, lambda: client.ecf.get("0" * 32))
     refused(ECFValidationError, lambda: client.ecf.create(idempotency_key="bad", ecf_type="31", payload={}))

@@ -31,6 +31,16 @@ pub fn mount(name: &str, env: &Env, clients: &Clients, clock: Clock) -> Result<M
         "signup" => Mounted::Http(signup::router(signup::App::from_env(env, clients, clock)?)),
         "status" => Mounted::Http(status::router(status::App::from_env(env, clients)?)),
         "webhooks" => Mounted::Http(webhooks::router(webhooks::App::from_env(env, clients, clock)?)),
+        "issuing-worker" => {
+            let app = Arc::new(issuing::App::from_env(env, clients, clock)?);
+            Mounted::Queue(Arc::new(move |event| {
+                let app = app.clone();
+                Box::pin(async move {
+                    let resend = |job, after| app.resend(job, after);
+                    process_batch(event, |job, message| issuing::handle(&app, job, message), resend).await
+                })
+            }))
+        }
         "submission-worker" => {
             let app = Arc::new(submission_worker::App::from_env(env, clients, clock)?);
             Mounted::Queue(Arc::new(move |event| {

@@ -71,7 +71,7 @@ fn an_unknown_property() {
         "infra/queues.yaml",
         "DelaySeconds: 0",
         "FifoQueue: true",
-        "infra/queues.yaml: SubmissionTesteCF.Properties: the property FifoQueue is not supported here",
+        "infra/queues.yaml: IssuingQueue.Properties: the property FifoQueue is not supported here",
     );
 }
 

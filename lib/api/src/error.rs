@@ -131,6 +131,14 @@ impl ApiError {
         self.status
     }
 
+    /// The same in a code and a sentence, for a record that somebody reads later.
+    pub fn summary(&self) -> (String, String) {
+        match &self.detail {
+            Detail::Coded { code, message } => (code.to_string(), message.to_string()),
+            Detail::Fields(fields) => field::summary(fields),
+        }
+    }
+
     /// Any other status that a layer or a library came to, with its standard words.
     pub(crate) fn of_status(status: StatusCode) -> Self {
         match status {

@@ -86,6 +86,7 @@ impl Env {
             None => None,
         };
         Ok(QueueUrls {
+            issuing: self.optional("ISSUING_QUEUE_URL")?,
             submission,
             webhook: self.optional("WEBHOOK_QUEUE_URL")?,
         })

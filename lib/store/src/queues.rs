@@ -38,6 +38,19 @@ pub enum SubmissionJob {
     },
 }
 
+/// A receipt that was kept to be issued later.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum IssuingJob {
+    /// Judge it again, number it and sign it.
+    Issue {
+        company: CompanyId,
+        environment: Environment,
+        receipt: ReceiptId,
+        attempt: u32,
+    },
+}
+
 /// Something to tell to an address outside.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
@@ -106,9 +119,32 @@ impl SubmissionJob {
     }
 }
 
+impl IssuingJob {
+    pub fn scope(&self) -> Scope {
+        let Self::Issue {
+            company, environment, ..
+        } = self;
+        Scope {
+            company: *company,
+            environment: *environment,
+        }
+    }
+
+    pub fn receipt(&self) -> ReceiptId {
+        let Self::Issue { receipt, .. } = self;
+        *receipt
+    }
+
+    pub fn attempt(&self) -> u32 {
+        let Self::Issue { attempt, .. } = self;
+        *attempt
+    }
+}
+
 /// The addresses of the queues that a function sends to; the others stay `None`.
 #[derive(Debug, Clone, Default)]
 pub struct QueueUrls {
+    pub issuing: Option<String>,
     pub submission: Option<SubmissionUrls>,
     pub webhook: Option<String>,
 }
@@ -146,6 +182,16 @@ impl Queues {
             Environment::Ecf => &urls.ecf,
         };
         self.send("send to submission queue", url, job, delay).await
+    }
+
+    /// Queues a receipt to be issued. A delay beyond [`LONGEST_DELAY`] is cut to it.
+    pub async fn send_issuing(&self, job: &IssuingJob, delay: Duration) -> Result<(), StoreError> {
+        let url = self
+            .urls
+            .issuing
+            .as_ref()
+            .ok_or(StoreError::NotConfigured("issuing queue"))?;
+        self.send("send to issuing queue", url, job, delay).await
     }
 
     /// Queues a webhook job. A delay beyond [`LONGEST_DELAY`] is cut to it.

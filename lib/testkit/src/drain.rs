@@ -16,6 +16,7 @@ const BATCH_SIZE: i32 = 10;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Queue {
+    Issuing,
     SubmissionTesteCF,
     SubmissionCerteCF,
     SubmissionEcf,
@@ -35,6 +36,7 @@ impl Queue {
     /// Its name in the template.
     pub fn logical_id(self) -> &'static str {
         match self {
+            Self::Issuing => "IssuingQueue",
             Self::SubmissionTesteCF => "SubmissionTesteCF",
             Self::SubmissionCerteCF => "SubmissionCerteCF",
             Self::SubmissionEcf => "SubmissionEcf",

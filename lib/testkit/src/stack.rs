@@ -127,10 +127,12 @@ impl TestStack {
             certecf: self.queue_url(Queue::SubmissionCerteCF).to_owned(),
             ecf: self.queue_url(Queue::SubmissionEcf).to_owned(),
         };
+        let issuing = Some(self.queue_url(Queue::Issuing).to_owned());
         let webhook = Some(self.queue_url(Queue::Webhook).to_owned());
         Queues::new(
             self.clients.sqs.clone(),
             QueueUrls {
+                issuing,
                 submission: Some(submission),
                 webhook,
             },

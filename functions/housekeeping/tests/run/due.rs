@@ -1,6 +1,7 @@
 //! What is due, and what is not.
 
-use ecf_store::{Announcement, AnnouncementId, RANGE_SHARDS, SHARDS, SubmissionJob, WebhookJob};
+use ecf_store::{Announcement, AnnouncementId, IssuingJob, RANGE_SHARDS, SHARDS, SubmissionJob, WebhookJob};
+use ecf::{ReceiptState};
 use ecf_testkit::send_job;
 use housekeeping::run;
 use jiff::SignedDuration;
@@ -146,4 +147,27 @@ async fn an_announcement_whose_message_was_lost_is_queued_again_until_it_was_tol
     world.advance(TEN_MINUTES);
     run(&world.app).await.unwrap();
     assert_eq!(world.events().await, []);
+}
+
+#[tokio::test]
+async fn a_receipt_that_was_kept_goes_to_the_worker_that_issues_when_it_is_due_and_not_before() {
+    let world = World::start().await;
+    let at = world.now() + SignedDuration::from_mins(3);
+    let deferred = world.kept("order-1", ReceiptState::Deferred, Some(at)).await;
+    let received = world.kept("order-2", ReceiptState::Received, None).await;
+    for (after, due) in [(179, vec![]), (1, vec![&deferred]), (420, vec![&received])] {
+        world.advance(SignedDuration::from_secs(after));
+        run(&world.app).await.unwrap();
+        let expected: Vec<_> = due
+            .into_iter()
+            .map(|receipt| IssuingJob::Issue {
+                company: receipt.scope.company,
+                environment: receipt.scope.environment,
+                receipt: receipt.public_id,
+                attempt: 0,
+            })
+            .collect();
+        assert_eq!(world.kept_jobs().await, expected, "{after}");
+    }
+    assert_eq!((world.submissions().await.len(), world.events().await.len()), (0, 0));
 }

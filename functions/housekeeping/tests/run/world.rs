@@ -1,7 +1,10 @@
 //! A deployment with receipts at every step of their way.
 
 use ecf::ReceiptState;
-use ecf_store::{Failure, OutboxEntry, Receipt, Recorded, SubmissionJob, Verdict, WebhookJob};
+use ecf_store::{
+    Created, Failure, IssuingJob, Mode, NewReceipt, OutboxEntry, Receipt, ReceiptId, Recorded, SubmissionJob, Verdict,
+    WebhookJob,
+};
 use ecf_testkit::{Queue, TestCompany, TestStack};
 use housekeeping::App;
 use jiff::{SignedDuration, Timestamp};
@@ -33,6 +36,33 @@ impl World {
 
     pub(crate) async fn signed(&self, encf: &str) -> Receipt {
         self.stack.signed_receipt(&self.company, encf).await
+    }
+
+    /// A receipt that was kept without a number.
+    pub(crate) async fn kept(&self, key: &str, state: ReceiptState, scheduled_for: Option<Timestamp>) -> Receipt {
+        let scope = self.company.scope;
+        let new = NewReceipt {
+            public_id: ReceiptId::of_receipt(&scope, key),
+            company_rnc: self.company.rnc.clone(),
+            idempotency_key: key.to_owned(),
+            payload_hash: [0; 32],
+            ecf_type: "31".parse().unwrap(),
+            external_id: None,
+            mode: Mode::Immediate,
+            state,
+            created_at: self.now(),
+            scheduled_for,
+            monto_total: "11800.00".to_owned(),
+            rnc_comprador: None,
+            fecha_emision: "27-11-2026".parse().unwrap(),
+            signed: None,
+            payload: None,
+            note: None,
+        };
+        match self.stack.table().create_receipt(&scope, new).await.unwrap() {
+            Created::New(receipt) => receipt,
+            other => panic!("{other:?}"),
+        }
     }
 
     pub(crate) async fn submitted(&self, encf: &str) -> Receipt {
@@ -93,6 +123,12 @@ impl World {
     /// The jobs in the submission queue; they are taken out.
     pub(crate) async fn submissions(&self) -> Vec<SubmissionJob> {
         let bodies = self.stack.take_messages(Queue::SubmissionTesteCF).await;
+        bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect()
+    }
+
+    /// The jobs in the issuing queue; they are taken out.
+    pub(crate) async fn kept_jobs(&self) -> Vec<IssuingJob> {
+        let bodies = self.stack.take_messages(Queue::Issuing).await;
         bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect()
     }
 

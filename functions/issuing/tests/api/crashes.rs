@@ -125,11 +125,9 @@ async fn a_number_whose_taking_was_not_confirmed_is_on_no_receipt() {
 }
 
 #[tokio::test]
-async fn without_secrets_or_keys_the_caller_is_asked_to_come_again() {
+async fn without_keys_the_caller_is_asked_to_come_again() {
     let api = Api::start().await;
     api.stack.calls().inject("GetItem", 1, Fault::NotSent);
-    assert_unavailable(&api.issue(&invoice("a")).await);
-    api.stack.calls().inject("GetSecretValue", 1, Fault::NotSent);
     assert_unavailable(&api.issue(&invoice("a")).await);
     assert_eq!(api.numbers_taken("31").await, 0);
     api.issue(&invoice("a")).await.expect(201);

@@ -54,6 +54,17 @@ async fn every_payload_in_the_folder_is_answered() {
     read["path"] = json!(format!("/api/v1/ecf/{}", invoice["public_id"].as_str().unwrap()));
     let (status, found) = invoke(&api, read).await;
     assert_eq!((status, &found), (200, &invoice));
+    // So do these: the first is cancelled, the second was signed and cannot be given up.
+    let mut cancel = event(&api, "cancel.json");
+    cancel["path"] = json!(format!("/api/v1/ecf/{}/cancel", invoice["public_id"].as_str().unwrap()));
+    let (status, cancelled) = invoke(&api, cancel).await;
+    assert_eq!((status, &cancelled["status"]), (200, &json!("cancelled")));
+    let mut incapacity = event(&api, "mark-incapacity.json");
+    incapacity["path"] = json!(format!(
+        "/api/v1/ecf/{}/mark-incapacity",
+        summary["public_id"].as_str().unwrap()
+    ));
+    assert_eq!(invoke(&api, incapacity).await.0, 409);
     api.jobs().await;
 
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../events/issuing");
@@ -66,9 +77,11 @@ async fn every_payload_in_the_folder_is_answered() {
         names,
         [
             "batch.json",
+            "cancel.json",
             "get.json",
             "issue-31.json",
             "issue-32-summary.json",
+            "mark-incapacity.json",
             "states.json"
         ]
     );

@@ -8,6 +8,7 @@ mod batch;
 mod crashes;
 mod events;
 mod issue;
+mod later;
 mod notes;
 mod numbers;
 mod payloads;
@@ -16,6 +17,7 @@ mod read;
 mod refusals;
 mod rules;
 mod states;
+mod withdraw;
 
 use axum::Router;
 use ecf_store::{Range, Receipt, ReceiptId, SubmissionJob};
@@ -28,6 +30,7 @@ use serde_json::Value;
 pub(crate) struct Api {
     pub(crate) stack: TestStack,
     pub(crate) router: Router,
+    pub(crate) app: App,
     pub(crate) company: TestCompany,
 }
 
@@ -48,8 +51,13 @@ impl Api {
 
     pub(crate) fn of(stack: TestStack, company: TestCompany) -> Self {
         let app = App::from_env(&stack.env("issuing"), stack.clients(), stack.clock().clone()).unwrap();
-        let router = issuing::router(app);
-        Self { stack, router, company }
+        let router = issuing::router(app.clone());
+        Self {
+            stack,
+            router,
+            app,
+            company,
+        }
     }
 
     pub(crate) async fn issue(&self, body: &Value) -> Answer {

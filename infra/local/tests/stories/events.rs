@@ -14,15 +14,17 @@ use crate::support::System;
 const EVENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../events");
 
 /// What each request is answered. The ids in the payloads are of nobody: reading them finds nothing.
-const ANSWERS: [(&str, i64); 15] = [
+const ANSWERS: [(&str, i64); 17] = [
     ("company/change-sequence.json", 200),
     ("company/open-sequence.json", 201),
     ("company/sequences.json", 200),
     ("company/show.json", 200),
     ("issuing/batch.json", 200),
+    ("issuing/cancel.json", 404),
     ("issuing/get.json", 404),
     ("issuing/issue-31.json", 201),
     ("issuing/issue-32-summary.json", 201),
+    ("issuing/mark-incapacity.json", 404),
     ("issuing/states.json", 200),
     ("signup/register.json", 201),
     ("status/health.json", 200),

@@ -97,6 +97,25 @@ impl FieldError {
     }
 }
 
+/// As many errors as a summary tells in full.
+const SUMMARIZED: usize = 3;
+
+/// The code of the first error, and the sentences of the first few.
+pub(super) fn summary(fields: &[FieldError]) -> (String, String) {
+    let code = fields.first().map_or_else(String::new, |first| {
+        let code = first.ctx.get("code").and_then(Value::as_str);
+        code.unwrap_or(&first.kind).to_owned()
+    });
+    let told = fields.iter().take(SUMMARIZED);
+    let mut sentences: Vec<String> = told
+        .map(|field| format!("{}: {}", field.loc.join("/"), shortened(&field.msg)))
+        .collect();
+    if let Some(more) = fields.len().checked_sub(SUMMARIZED).filter(|more| *more > 0) {
+        sentences.push(format!("and {more} more"));
+    }
+    (code, sentences.join("; "))
+}
+
 fn shortened(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(LONGEST_ECHO) {
         Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),

@@ -12,6 +12,7 @@ mod notes;
 mod record;
 mod sending;
 mod verdict;
+mod withdrawal;
 
 use ecf::{Circumstances, Condition, Encf, Fecha, ReceiptState, ReceiptType, Rnc, Stamp, StampHosts};
 use jiff::{Timestamp, civil::Date};
@@ -22,6 +23,7 @@ pub use finding::ListedReceipt;
 pub use notes::{Cleared, ModifiedReceipt, NewNote, Note};
 pub use sending::{Claim, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND};
 pub use verdict::{Failure, Recorded, Verdict};
+pub use withdrawal::Withdrawal;
 
 use super::{Table, change::Change, item::text, keys};
 use crate::{
@@ -55,7 +57,10 @@ pub struct Receipt {
     pub payload: Option<ContentHash>,
     /// How often a send was begun.
     pub send_attempt: u32,
+    /// When the send began that may have arrived; absent when every send so far certainly did not.
     pub send_started_at: Option<Timestamp>,
+    /// Whether it was sent again after a send whose answer was lost.
+    pub has_lost_send: bool,
     /// Until when somebody is sending or looking up; past and still here: nobody knows whether the send arrived.
     pub lease_until: Option<Timestamp>,
     /// How many look-ups since the lost send found nothing, each apart from the last.
@@ -186,14 +191,22 @@ fn in_states(change: Change, states: impl IntoIterator<Item = ReceiptState>, als
 
 /// The condition that the state table allows the step to `next`, and `also`.
 fn as_the_table_says(change: Change, next: ReceiptState, also: &str) -> Change {
-    let ways = ReceiptState::ALL.into_iter().flat_map(|state| {
-        state
-            .transitions()
-            .iter()
-            .filter(move |way| way.to == next)
-            .map(move |way| (state, way.condition))
-    });
+    // None of these steps is the operator's.
+    let ways = ways_to(next).filter(|(_, condition)| *condition != Condition::OperatorRetry);
     any_of(change, ways, also)
+}
+
+/// The condition that the state table leaves the step to `next` to an operator, and `also`.
+fn as_the_table_says_to_operators(change: Change, next: ReceiptState, also: &str) -> Change {
+    let ways = ways_to(next).filter(|(_, condition)| *condition == Condition::OperatorRetry);
+    any_of(change, ways, also)
+}
+
+fn ways_to(next: ReceiptState) -> impl Iterator<Item = (ReceiptState, Condition)> {
+    ReceiptState::ALL.into_iter().flat_map(move |state| {
+        let ways = state.transitions().iter().filter(move |way| way.to == next);
+        ways.map(move |way| (state, way.condition))
+    })
 }
 
 fn any_of(change: Change, ways: impl Iterator<Item = (ReceiptState, Condition)>, also: &str) -> Change {
@@ -203,12 +216,10 @@ fn any_of(change: Change, ways: impl Iterator<Item = (ReceiptState, Condition)>,
     for (place, (state, condition)) in ways.enumerate() {
         let value = format!(":state{place}");
         let holds = match condition {
-            Condition::Always => None,
+            Condition::Always | Condition::OperatorRetry => None,
             Condition::Summary => Some("attribute_exists(#rf)"),
-            // A claim may have become a send, whatever was heard of it.
-            Condition::NeverSent => Some("attribute_not_exists(#sa)"),
-            // None of the steps here is the operator's.
-            Condition::OperatorRetry => continue,
+            // A claim may have become a send, unless it was given back.
+            Condition::NeverSent => Some("attribute_not_exists(#ss) AND attribute_not_exists(#lo)"),
         };
         change = change.bind(&value, text(state));
         match holds {

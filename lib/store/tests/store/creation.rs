@@ -185,11 +185,19 @@ async fn a_receipt_without_a_number_gets_number_and_signature_later_and_once() {
     app.receipt("order-2", "E310000000007").await;
     let taken = signed("order-1", "E310000000007");
     let id = waiting.public_id;
-    let outcome = app.table.sign_receipt(&app.scope, &id, &taken, noon()).await.unwrap();
+    let outcome = app
+        .table
+        .sign_receipt(&app.scope, &id, &taken, "118.00", noon())
+        .await
+        .unwrap();
     assert_eq!(outcome, SignedLater::NumberTaken);
 
     let first = signed("order-1", "E310000000001");
-    let outcome = app.table.sign_receipt(&app.scope, &id, &first, noon()).await.unwrap();
+    let outcome = app
+        .table
+        .sign_receipt(&app.scope, &id, &first, "118.00", noon())
+        .await
+        .unwrap();
     let SignedLater::Now(receipt) = outcome else {
         panic!("{outcome:?}")
     };
@@ -203,14 +211,18 @@ async fn a_receipt_without_a_number_gets_number_and_signature_later_and_once() {
     );
 
     let second = signed("order-1", "E310000000008");
-    let outcome = app.table.sign_receipt(&app.scope, &id, &second, noon()).await.unwrap();
+    let outcome = app
+        .table
+        .sign_receipt(&app.scope, &id, &second, "118.00", noon())
+        .await
+        .unwrap();
     assert_eq!(outcome, SignedLater::NotSignable(receipt));
     assert_eq!(app.table.receipt_by_encf(&app.scope, &second.encf).await.unwrap(), None);
 
     let unknown = ReceiptId::of("receipt", &app.scope.company, app.scope.environment, "unknown");
     let outcome = app
         .table
-        .sign_receipt(&app.scope, &unknown, &second, noon())
+        .sign_receipt(&app.scope, &unknown, &second, "118.00", noon())
         .await
         .unwrap();
     assert_eq!(outcome, SignedLater::Missing);

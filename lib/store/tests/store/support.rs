@@ -48,6 +48,7 @@ pub(crate) async fn app(test: &str) -> App {
         ecf: url("SubmissionEcf"),
     };
     let queue_urls = QueueUrls {
+        issuing: None,
         submission: Some(urls.clone()),
         webhook: Some(url("Webhook")),
     };

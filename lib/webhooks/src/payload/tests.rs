@@ -34,6 +34,7 @@ fn receipt(state: ReceiptState) -> Receipt {
         payload: None,
         send_attempt: 1,
         send_started_at: None,
+        has_lost_send: false,
         lease_until: None,
         lookup_negatives: 0,
         looked_up_at: None,

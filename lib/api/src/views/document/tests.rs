@@ -30,6 +30,7 @@ fn received() -> Receipt {
         payload: None,
         send_attempt: 0,
         send_started_at: None,
+        has_lost_send: false,
         lease_until: None,
         lookup_negatives: 0,
         looked_up_at: None,

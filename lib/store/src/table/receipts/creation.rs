@@ -103,6 +103,7 @@ impl Table {
     }
 
     /// Numbers and signs a receipt that was kept without (scheduled, or because signing was not possible then).
+    /// `monto_total` is what the signed document says.
     ///
     /// # Errors
     /// As [`Table::create_receipt`].
@@ -111,6 +112,7 @@ impl Table {
         scope: &Scope,
         id: &ReceiptId,
         signed: &Signed,
+        monto_total: &str,
         now: Timestamp,
     ) -> Result<SignedLater, StoreError> {
         let outcome = self.sign_after(None, scope, id, signed, now).await?;
@@ -176,7 +178,7 @@ impl Table {
         // `validated` is passed through within the step: the document was checked to be signed.
         let [before, long_before] =
             [ReceiptState::Signed, ReceiptState::Validated].map(|state| state.predecessors(Circumstances::default()));
-        let change = record::sign_change(scope, id, signed, now, earlier);
+        let change = record::sign_change(scope, id, signed, monto_total, now, earlier);
         let change = in_states(change, before.chain(long_before), "attribute_not_exists(#en)");
         let lock = lock_part(scope, &signed.encf, id, now, earlier);
         let result = self.transact("sign receipt", vec![Part::Update(change), lock]).await;

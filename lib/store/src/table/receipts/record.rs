@@ -11,6 +11,7 @@
 //! | `md`, `pl` | mode, kept payload | | `ng`, `la` | negative look-ups, last look-up |
 //! | `en`, `sd`, `sc` | e-NCF, sign date, security code | | `sb`, `cd` | submitted, completed |
 //! | `sx`, `rf` | hash of signed XML, of RFCE | | `ec`, `em` | error code, message |
+//! | `lo` | sent again after a lost send | | | |
 //! | `ob` | outbox | | `su`, `rs` | secuenciaUtilizada, the authority's answer |
 //! | `nm`, `na` | e-NCF that it is a note on, code 1 | | `rv`, `ho` | counts there, is held back |
 //! | `wn` | notes that wait for its verdict | | `et` | track ids of earlier receipts of this number |
@@ -53,6 +54,7 @@ const RFCE: &str = "rf";
 pub(super) const OUTBOX: &str = "ob";
 pub(super) const SEND_ATTEMPT: &str = "sa";
 pub(super) const SEND_STARTED_AT: &str = "ss";
+pub(super) const LOST_SEND: &str = "lo";
 pub(super) const LEASE_UNTIL: &str = "lu";
 pub(super) const LEASE_KEY: &str = "lk";
 pub(super) const NEGATIVES: &str = "ng";
@@ -131,12 +133,14 @@ pub(super) fn sign_change(
     scope: &Scope,
     id: &ReceiptId,
     signed: &Signed,
+    monto_total: &str,
     now: Timestamp,
     earlier: Option<&Receipt>,
 ) -> Change {
     Change::of(keys::receipt(scope, id))
         .set(STATE, text(ReceiptState::Signed))
         .set(UPDATED_AT, instant(now))
+        .set(MONTO_TOTAL, text(monto_total))
         .set(ENCF, text(signed.encf))
         .set(SIGN_DATE, text(&signed.sign_date))
         .set(SECURITY_CODE, text(&signed.security_code))
@@ -193,6 +197,7 @@ pub(super) fn read(stored: &Stored) -> Result<Receipt, StoreError> {
         payload: stored.opt_hash(PAYLOAD)?.map(ContentHash::from_bytes),
         send_attempt: stored.opt_parse(SEND_ATTEMPT)?.unwrap_or(0),
         send_started_at: stored.opt_instant(SEND_STARTED_AT)?,
+        has_lost_send: stored.has(LOST_SEND),
         lease_until: stored.opt_instant(LEASE_UNTIL)?,
         lookup_negatives: stored.opt_parse(NEGATIVES)?.unwrap_or(0),
         looked_up_at: stored.opt_instant(LOOKED_UP_AT)?,

@@ -11,8 +11,8 @@ use jiff::{SignedDuration, Timestamp};
 use super::{
     Receipt, Recorded, in_states,
     record::{
-        self, ERROR_CODE, ERROR_MESSAGE, LEASE, LEASE_KEY, LEASE_UNTIL, LOOKED_UP_AT, NEGATIVES, NOT_DUE, SEND_ATTEMPT,
-        SEND_STARTED_AT, STATE, SUBMITTED_AT, UPDATED_AT,
+        self, ERROR_CODE, ERROR_MESSAGE, LEASE, LEASE_KEY, LEASE_UNTIL, LOOKED_UP_AT, LOST_SEND, NEGATIVES, NOT_DUE,
+        SEND_ATTEMPT, SEND_STARTED_AT, STATE, SUBMITTED_AT, UPDATED_AT,
     },
     verdict::recorded,
     waiting,
@@ -23,7 +23,7 @@ use crate::{
     table::{
         Table,
         change::Change,
-        item::{Stored, instant, number, text, to_millis},
+        item::{Stored, flag, instant, number, text, to_millis},
         keys::{self, TRACK},
         write::{Applied, dice},
     },
@@ -94,6 +94,7 @@ impl Table {
         let change = Change::of(keys::receipt(scope, id))
             .add(SEND_ATTEMPT, number(1))
             .set(SEND_STARTED_AT, instant(now))
+            .set(LOST_SEND, flag(true))
             .remove(&[NEGATIVES, LOOKED_UP_AT])
             .bind(":now", instant(now))
             .bind(":enough", number(LOOKUPS_BEFORE_RESEND));
@@ -135,7 +136,9 @@ impl Table {
 
     /// Gives a claim back after a send that certainly did not arrive: the next claim is a first send again.
     pub async fn release_send(&self, scope: &Scope, id: &ReceiptId, attempt: u32) -> Result<Recorded, StoreError> {
-        let change = Change::of(keys::receipt(scope, id)).remove(&LEASE);
+        let change = Change::of(keys::receipt(scope, id))
+            .remove(&LEASE)
+            .remove(&[SEND_STARTED_AT]);
         let change = in_states(change, waiting(), "#sa = :attempt").bind(":attempt", number(attempt));
         recorded(self.apply("release send", change).await?)
     }

@@ -1,0 +1,139 @@
+//! Receipts that are kept to be issued later: their request is frozen in S3, whole, before the record names it.
+//!
+//! What is kept is what the caller said, not what was made of it: rules and ranges may be others by then, so the worker
+//! reads, completes and judges the document anew.
+
+use bytes::Bytes;
+use ecf::rules::OnConditional;
+use ecf::{Amounts, Ecf, JsonError, Node, ReceiptState};
+use ecf_api::{ApiError, FieldError};
+use ecf_store::{ArtifactKind, Created, NewReceipt, Receipt};
+use jiff::{SignedDuration, Timestamp};
+use thiserror::Error;
+
+use crate::App;
+use crate::check::refused;
+use crate::issue::{Order, new_receipt};
+use crate::numbering::foresee;
+use crate::request::{AMOUNTS, IssueQuery, IssueRequest, ON_CONDITIONAL};
+
+/// How far ahead a receipt may be scheduled: ranges, rates and rules are known for that long.
+const HORIZON_DAYS: i64 = 30;
+
+/// When the receipt is to be issued; none when that is now. An instant that has passed is now.
+///
+/// # Errors
+/// 422 when it is too far ahead.
+pub(crate) fn due(request: &IssueRequest, now: Timestamp) -> Result<Option<Timestamp>, ApiError> {
+    let Some(due) = request.scheduled_for.filter(|when| *when > now) else {
+        return Ok(None);
+    };
+    let latest = now + SignedDuration::from_hours(24 * HORIZON_DAYS);
+    if due > latest {
+        let msg = format!("scheduled_for is {due}; it may be at most {HORIZON_DAYS} days ahead, until {latest}");
+        let error = FieldError::new(["body", "scheduled_for"], "less_than_equal", msg)
+            .with_ctx("le", latest.to_string())
+            .with_ctx("given", due.to_string());
+        return Err(ApiError::validation(vec![error]));
+    }
+    Ok(Some(due))
+}
+
+/// Keeps a document that passed every check, to be issued at an instant.
+///
+/// # Errors
+/// When the company's ranges could not number it by then.
+pub(crate) async fn keep(
+    app: &App,
+    order: &Order<'_>,
+    ecf: &Ecf,
+    state: ReceiptState,
+    at: Timestamp,
+) -> Result<Created, ApiError> {
+    let scope = &order.issuer.scope;
+    let number = foresee(app, scope, ecf, at).await?;
+    if number.chosen_by_caller {
+        // Only the lock decides, but a number that is used already need not wait to be refused.
+        let owner = app.table.receipt_by_encf(scope, &number.encf).await?;
+        if owner.is_some_and(|owner| owner.state != ReceiptState::Rejected) {
+            return Ok(Created::NumberTaken);
+        }
+    }
+    let numbered = ecf
+        .clone()
+        .numbered(number.encf, number.valid_until)
+        .map_err(|violation| refused(vec![*violation]))?;
+    let now = app.clock.now();
+    let frozen = freeze(order).map_err(ApiError::internal)?;
+    let payload = app
+        .artifacts
+        .put(scope, now, &order.id, ArtifactKind::Payload, frozen)
+        .await?;
+    let new = NewReceipt {
+        payload: Some(payload),
+        ..new_receipt(order, &numbered, state, now)
+    };
+    Ok(app.table.create_receipt(scope, new).await?)
+}
+
+/// Why a kept request cannot be read back.
+#[derive(Debug, Error)]
+pub(crate) enum ThawError {
+    #[error("the kept request is not JSON")]
+    Json(#[from] JsonError),
+    #[error("the kept request has no payload")]
+    NoPayload,
+    #[error("the kept request says {name} = {value:?}")]
+    Unknown { name: &'static str, value: String },
+}
+
+/// What the record does not know of a request: the document, and how to judge and write it.
+fn freeze(order: &Order<'_>) -> Result<Bytes, serde_json::Error> {
+    let word = |text: Option<&str>| text.map_or(Node::Null, |text| Node::Text(text.into()));
+    let members = [
+        ("payload", order.request.payload.clone()),
+        (
+            "on_conditional",
+            word(order.query.on_conditional.map(OnConditional::as_str)),
+        ),
+        ("amounts", word(order.query.amounts.map(amounts_word))),
+    ];
+    let members = members.map(|(name, value)| (name.into(), value));
+    serde_json::to_vec(&Node::Object(members.into())).map(Bytes::from)
+}
+
+/// The request as it came, from the record and the frozen rest.
+pub(crate) fn thaw(receipt: &Receipt, frozen: &[u8]) -> Result<(IssueRequest, IssueQuery), ThawError> {
+    let frozen = Node::parse(frozen)?;
+    let request = IssueRequest {
+        idempotency_key: receipt.idempotency_key.clone(),
+        ecf_type: receipt.ecf_type,
+        payload: frozen.get("payload").cloned().ok_or(ThawError::NoPayload)?,
+        external_id: receipt.external_id.clone(),
+        environment: Some(receipt.scope.environment),
+        scheduled_for: receipt.scheduled_for,
+    };
+    let query = IssueQuery {
+        mode: receipt.mode,
+        on_conditional: choice(&frozen, "on_conditional", &ON_CONDITIONAL)?,
+        amounts: choice(&frozen, "amounts", &AMOUNTS)?,
+        validate_only: false,
+    };
+    Ok((request, query))
+}
+
+fn amounts_word(amounts: Amounts) -> &'static str {
+    let known = AMOUNTS.iter().find(|(_, value)| *value == amounts);
+    known.map_or("scaled", |(word, _)| word)
+}
+
+fn choice<T: Copy>(frozen: &Node, name: &'static str, words: &[(&str, T)]) -> Result<Option<T>, ThawError> {
+    let Some(given) = frozen.get(name).and_then(Node::as_text) else {
+        return Ok(None);
+    };
+    let known = words.iter().find(|(word, _)| *word == given);
+    known.map(|(_, value)| Some(*value)).ok_or_else(|| ThawError::Unknown {
+        name,
+        value: given.to_owned(),
+    })
+}

@@ -1,0 +1,171 @@
+//! Issuing a receipt that was kept: when it is due, or when its company's certificate is to be had again.
+//!
+//! Every step is safe to run twice. The document is judged anew, as of now; the record takes number and signature only while
+//! it still waits for them, in one transaction with the lock, so of two workers one wins, and a cancellation in between wins
+//! over both. A number that an attempt took without getting its lock is found by housekeeping. What passes no more ends as
+//! `failed`, with what the caller can do.
+
+use std::time::Duration;
+
+use ecf::ReceiptState;
+use ecf_api::ApiError;
+use ecf_runtime::{Message, Outcome};
+use ecf_store::{ArtifactKind, Failure, IssuingJob, Receipt, SignedLater, StoreError};
+use jiff::Timestamp;
+
+use crate::App;
+use crate::check::check;
+use crate::issue::send;
+use crate::issuer::Issuer;
+use crate::kept::thaw;
+use crate::note;
+use crate::signing::{NUMBER_ATTEMPTS, Ready, Signer, number_and_sign, signer};
+
+/// Seconds before an attempt that failed is made again. Such a chain ends before housekeeping looks, ten minutes on.
+const RETRIES: [u64; 7] = [2, 5, 15, 30, 60, 120, 300];
+
+/// Runs one job.
+pub async fn handle(app: &App, job: IssuingJob, _message: Message) -> Outcome<IssuingJob> {
+    issue_kept(app, &job).await.unwrap_or_else(|error| {
+        tracing::warn!(receipt.id = %job.receipt(), error = %ecf_runtime::telemetry::chain(&error), "the store failed; trying again");
+        again(job)
+    })
+}
+
+async fn issue_kept(app: &App, job: &IssuingJob) -> Result<Outcome<IssuingJob>, StoreError> {
+    let Some(receipt) = app.table.receipt(&job.scope(), &job.receipt()).await? else {
+        return Ok(missing());
+    };
+    let now = app.clock.now();
+    match receipt.state {
+        ReceiptState::Received | ReceiptState::Validated => {}
+        ReceiptState::Deferred if receipt.scheduled_for.is_none_or(|due| due <= now) => {}
+        // An earlier run signed it and died before it queued the submission.
+        ReceiptState::Signed if receipt.send_attempt == 0 => return sent(app, &receipt).await,
+        _ => return Ok(Outcome::Done),
+    }
+    match number_sign_and_store(app, &receipt, now).await {
+        Ok(SignedLater::Now(receipt)) => sent(app, &receipt).await,
+        Ok(SignedLater::NotSignable(_)) => Ok(Outcome::Done),
+        Ok(SignedLater::NumberTaken) => fail(app, &receipt, number_taken()).await,
+        Ok(SignedLater::Missing) => Ok(missing()),
+        Err(error) if error.status().is_server_error() => {
+            let (code, message) = error.summary();
+            tracing::warn!(receipt.id = %receipt.public_id, code, message, error = ?error, "not issued; trying again");
+            Ok(again(job.clone()))
+        }
+        Err(error) => fail(app, &receipt, error).await,
+    }
+}
+
+/// The whole step of `POST /api/v1/ecf`, for a record that is there already.
+async fn number_sign_and_store(app: &App, receipt: &Receipt, now: Timestamp) -> Result<SignedLater, ApiError> {
+    let (scope, id) = (&receipt.scope, &receipt.public_id);
+    let frozen = match &receipt.payload {
+        Some(hash) => {
+            let kind = ArtifactKind::Payload;
+            app.artifacts.get(scope, receipt.created_at, id, kind, hash).await?
+        }
+        None => None,
+    };
+    let frozen = frozen.ok_or_else(unreadable)?;
+    let (request, query) = thaw(receipt, &frozen).map_err(|error| unreadable().caused_by(error))?;
+    let settings = app.settings(&scope.company).await?;
+    let ecf = check(&Issuer::from(receipt), &request, &query, &settings, now)?.ecf;
+    // Its invoice was not known here when it was kept.
+    if note::judge(app, scope, &ecf, settings.hold_notes).await?.is_some() {
+        return Err(ApiError::conflict("note_not_kept", "the receipt that it modifies was issued here meanwhile"));
+    }
+    let identity = match signer(app, &scope.company, now).await? {
+        Signer::Here(identity) => identity,
+        Signer::OutOfReach(error) => return Err(error.into()),
+    };
+    for _ in 0..NUMBER_ATTEMPTS {
+        let Ready {
+            numbered,
+            signed,
+            chosen_by_caller,
+        } = number_and_sign(app, scope, id, receipt.created_at, &ecf, &identity, now).await?;
+        let monto_total = numbered.monto_total().to_string();
+        match app.table.sign_receipt(scope, id, &signed, &monto_total, now).await? {
+            SignedLater::NumberTaken if !chosen_by_caller => {}
+            outcome => return Ok(outcome),
+        }
+    }
+    Err(ApiError::unavailable(Duration::from_secs(1)).caused_by("twenty numbers in a row were locked"))
+}
+
+async fn sent(app: &App, receipt: &Receipt) -> Result<Outcome<IssuingJob>, StoreError> {
+    send(app, receipt).await?;
+    Ok(Outcome::Done)
+}
+
+/// Ends the way with a reason that the caller can read and act upon.
+async fn fail(app: &App, receipt: &Receipt, error: ApiError) -> Result<Outcome<IssuingJob>, StoreError> {
+    let (code, message) = error.summary();
+    let message = format!("{message}; {}", remedy(&code));
+    let failure = Failure {
+        code: &code,
+        message: &message,
+        taxauth_response: None,
+    };
+    app.table
+        .record_failed(&receipt.scope, receipt, failure, app.clock.now())
+        .await?;
+    tracing::error!(receipt.id = %receipt.public_id, code, "a kept receipt could not be issued");
+    Ok(Outcome::Done)
+}
+
+/// What the caller can do.
+fn remedy(code: &str) -> &'static str {
+    match code {
+        "certificate_missing" | "certificate_not_valid" | "certificate_unusable" => {
+            "then send it with a new idempotency_key, or have this receipt retried"
+        }
+        "no_range" | "range_exhausted" | "range_expired" => {
+            "open a range, then send it with a new idempotency_key, or have this receipt retried"
+        }
+        "encf_already_used" | "encf_outside_ranges" | "encf_expired" => {
+            "send it with another eNCF and a new idempotency_key"
+        }
+        _ => "correct the document and send it with a new idempotency_key",
+    }
+}
+
+fn number_taken() -> ApiError {
+    ApiError::conflict("encf_already_used", "another receipt has this eNCF by now")
+}
+
+fn unreadable() -> ApiError {
+    ApiError::conflict("payload_unreadable", "the kept request cannot be read back")
+}
+
+fn missing() -> Outcome<IssuingJob> {
+    Outcome::GiveUp {
+        reason: "the receipt does not exist".to_owned(),
+    }
+}
+
+fn again(mut job: IssuingJob) -> Outcome<IssuingJob> {
+    let IssuingJob::Issue { attempt, .. } = &mut job;
+    let seconds = usize::try_from(*attempt).ok().and_then(|attempt| RETRIES.get(attempt));
+    let Some(seconds) = seconds else {
+        return Outcome::Done;
+    };
+    *attempt += 1;
+    Outcome::Again {
+        job,
+        after: Duration::from_secs(*seconds),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chain_of_retries_ends_before_housekeeping_looks() {
+        assert!(RETRIES.is_sorted());
+        assert!(RETRIES.iter().sum::<u64>() < 600);
+    }
+}

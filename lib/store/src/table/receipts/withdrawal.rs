@@ -1,0 +1,118 @@
+//! Withdrawing a receipt that was never sent, and an operator's retry of one that failed.
+//!
+//! A send begins with a claim on the same item and both writes are conditional, so a claim and a withdrawal never both win.
+
+use ecf::{Circumstances, ReceiptState};
+use jiff::Timestamp;
+
+use super::{
+    Receipt, Recorded, as_the_table_says, as_the_table_says_to_operators,
+    record::{COMPLETED_AT, ERROR_CODE, ERROR_MESSAGE, LEASE, NOT_DUE, RESPONSE, STATE, UPDATED_AT},
+    verdict::recorded,
+};
+use crate::{
+    StoreError,
+    ids::Scope,
+    table::{
+        Table,
+        change::Change,
+        due,
+        item::{instant, text, to_millis},
+        keys::{self, DUE},
+    },
+};
+
+/// How a receipt is withdrawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Withdrawal {
+    /// The caller does not want it any more.
+    Cancel,
+    /// It cannot be issued electronically: a paper receipt takes its place.
+    Incapacity,
+}
+
+impl Withdrawal {
+    /// The state that it leads to.
+    pub fn state(self) -> ReceiptState {
+        match self {
+            Self::Cancel => ReceiptState::Cancelled,
+            Self::Incapacity => ReceiptState::Incapacity,
+        }
+    }
+}
+
+/// The error code of a withdrawn receipt whose number was signed: it goes to nobody else, so it is to be annulled.
+const NUMBER_TO_ANNUL: &str = "number_to_annul";
+
+impl Receipt {
+    /// Whether a send of it was begun that may have arrived.
+    pub fn may_have_been_sent(&self) -> bool {
+        self.send_started_at.is_some() || self.has_lost_send
+    }
+
+    /// What the table of states may ask about this receipt.
+    pub fn circumstances(&self) -> Circumstances {
+        Circumstances {
+            summary: self.is_sent_as_summary(),
+            sent: self.may_have_been_sent(),
+            operator: false,
+        }
+    }
+}
+
+impl Table {
+    /// Withdraws a receipt that was never sent. Twice is once.
+    ///
+    /// [`Recorded::Already`] with another state than the wanted one: its state or its sends do not allow it.
+    pub async fn withdraw(
+        &self,
+        scope: &Scope,
+        seen: &Receipt,
+        withdrawal: Withdrawal,
+        now: Timestamp,
+    ) -> Result<Recorded, StoreError> {
+        let to_annul = seen.encf().map(|encf| {
+            format!("{encf} was signed and never sent: no other receipt gets it, and it is to be annulled")
+        });
+        let change = Change::of(keys::receipt(scope, &seen.public_id))
+            .set(STATE, text(withdrawal.state()))
+            .set(COMPLETED_AT, instant(now))
+            .set(UPDATED_AT, instant(now))
+            .set_or_remove(ERROR_CODE, to_annul.as_ref().map(|_| text(NUMBER_TO_ANNUL)))
+            .set_or_remove(ERROR_MESSAGE, to_annul.map(text))
+            .remove(&NOT_DUE);
+        // Numbered as it was seen: a worker may sign it in between.
+        let as_seen = match seen.encf() {
+            Some(_) => "attribute_exists(#en) AND attribute_not_exists(#lu)",
+            None => "attribute_not_exists(#en) AND attribute_not_exists(#lu)",
+        };
+        let change = as_the_table_says(change, withdrawal.state(), as_seen);
+        Ok(match recorded(self.apply("withdraw receipt", change).await?)? {
+            // Our own write, whose answer was lost and repeated by the SDK.
+            Recorded::Already(receipt)
+                if receipt.state == withdrawal.state() && receipt.completed_at == Some(to_millis(now)) =>
+            {
+                Recorded::Now(receipt)
+            }
+            other => other,
+        })
+    }
+
+    /// Puts a failed receipt back on its way, at an operator's wish: to its send when it is signed, else to be issued.
+    pub async fn retry_failed(&self, scope: &Scope, seen: &Receipt, now: Timestamp) -> Result<Recorded, StoreError> {
+        let (next, as_seen) = match seen.signed {
+            Some(_) => (ReceiptState::Signed, "attribute_exists(#en)"),
+            None => (ReceiptState::Received, "attribute_not_exists(#en)"),
+        };
+        let id = &seen.public_id;
+        let change = Change::of(keys::receipt(scope, id))
+            .set(STATE, text(next))
+            .set(UPDATED_AT, instant(now))
+            .set(DUE.pk, text(keys::due_partition(due::shard_of(id))))
+            .set(DUE.sk, text(keys::due_sort(now)))
+            .remove(&LEASE)
+            .remove(&[ERROR_CODE, ERROR_MESSAGE, RESPONSE]);
+        let change = as_the_table_says_to_operators(change, next, as_seen);
+        recorded(self.apply("retry failed receipt", change).await?)
+    }
+}
