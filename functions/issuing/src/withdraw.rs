@@ -79,6 +79,7 @@ async fn withdraw(
         match app.table.withdraw(scope, &receipt, withdrawal, app.clock.now()).await? {
             Recorded::Now(withdrawn) => {
                 tracing::info!(receipt.id = %id, state = %withdrawn.state, "withdrawn");
+                count(app, &withdrawn).await;
                 return Ok(Json(app.view(&withdrawn)));
             }
             // It was signed or claimed meanwhile: what it is now decides.
@@ -87,6 +88,17 @@ async fn withdraw(
         }
     }
     Err(ApiError::unavailable(std::time::Duration::from_secs(1)).caused_by("the receipt kept changing"))
+}
+
+/// Counts how the receipt ended. The consistency check mends a count that was lost.
+async fn count(app: &App, receipt: &Receipt) {
+    let counted = app
+        .table
+        .count_verdict(&receipt.scope, receipt.day(), receipt.ecf_type, receipt.state)
+        .await;
+    if let Err(error) = counted {
+        tracing::warn!(receipt.id = %receipt.public_id, error = %error, "not counted");
+    }
 }
 
 fn refused(receipt: &Receipt, withdrawal: Withdrawal) -> ApiError {

@@ -1,12 +1,14 @@
 //! What surrounds a function: environment, clock, random bytes, logs, and the Lambda entry points.
 //!
 //! Everything else in the workspace takes time, randomness and settings as arguments; this crate is where they come
-//! from. Start reading at [`serve`] (HTTP functions), [`consume`] (queue workers) and [`schedule`] (timers). Each has a
-//! core that needs no Lambda, [`answer`] and [`process_batch`], so the local process and the tests run the same code.
+//! from. Start reading at [`serve`] (HTTP functions), [`consume`] (queue workers), [`schedule`] (timers) and
+//! [`invoke`] (by hand). The first two have a core that needs no Lambda, [`answer`] and [`process_batch`], so the local
+//! process and the tests run the same code.
 
 mod clock;
 pub mod env;
 mod gateway;
+mod invoke;
 mod queue;
 mod random;
 mod schedule;
@@ -14,6 +16,7 @@ pub mod telemetry;
 
 pub use clock::Clock;
 pub use gateway::{RequestId, answer, serve};
+pub use invoke::invoke;
 pub use lambda_http::{
     aws_lambda_events::apigw::{ApiGatewayProxyRequest, ApiGatewayProxyResponse},
     request::LambdaRequest,

@@ -20,7 +20,9 @@
 //! | track id | [`Table::record_submitted`] | receipt; `track`, `list` | 1 write + 2 index |
 //! | verdict and outbox | [`Table::record_verdict`] | receipt; `list` | 1 write + 1 index |
 //! | outbox entry told | [`Table::outbox_done`] | receipt; `due` | 1 write + 1 index |
-//! | cancel, incapacity, retry of a failed one | [`Table::withdraw`], [`Table::retry_failed`] | receipt; `list`, `due` | 1 write + 2 index |
+//! | cancel, incapacity | [`Table::withdraw`] | receipt; `list`, `due` | 1 write + 2 index |
+//! | an operator's retry, a lost send decided | [`Table::retry_failed`], [`Table::resolve_outcome`] | receipt; `list`, `due`, `track` | 1 write + 2 index |
+//! | consistency check | [`Table::locks`], [`Table::receipts_of_day`], [`Table::correct_counts`] | `n#…`; `list`; `cnt#…` | by page |
 //! | receipt by e-NCF | [`Table::receipt_by_encf`] | lock, then receipt | 2 reads |
 //! | receipt by `external_id`, track id | [`Table::receipt_by_external_id`], [`Table::receipt_by_track_id`] | `external`, `track` | 1½ reads |
 //! | receipts newest first | [`Table::receipts_newest`] | `list`: `{company}#{env}#{day}` | by page |
@@ -40,6 +42,7 @@
 
 mod artifacts;
 mod clients;
+mod dead_letters;
 mod error;
 mod identities;
 mod ids;
@@ -50,11 +53,12 @@ mod vault;
 
 pub use artifacts::{ArtifactKind, Artifacts, ContentHash};
 pub use clients::{Clients, local_config};
+pub use dead_letters::DeadLetters;
 pub use error::StoreError;
 pub use identities::{Identities, certificate_summary};
 pub use ids::{AnnouncementId, ApiKeyId, CompanyId, DeliveryId, IdError, ReceiptId, Scope, Subject, WebhookId};
 pub use profiles::{Profiles};
 pub use queues::{IssuingJob, LONGEST_DELAY, QueueUrls, Queues, SubmissionJob, SubmissionUrls, WebhookJob};
-pub use table::{Announcement, ApiKey, CallerTake, CertificateOwner, CertificateSummary, Changed, Claim, Cleared, Company, CompanyChanges, CompanyCreated, CompanySettings, Created, DayCounts, Delivery, DueEntry, DueNumbers, DueRange, DueRecord, DueType, Edit, Failure, LOOKUPS_BEFORE_RESEND, LOOKUP_SPACING, ListedApiKey, ListedReceipt, MOST_FREE, Mode, ModifiedReceipt, NewApiKey, NewCompany, NewNote, NewRange, NewReceipt, NewSignup, NewWebhook, Note, Numbering, Opened, OutboxEntry, RANGES_PER_TYPE, RANGE_SHARDS, Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt, Recorded, Reviewed, SHARDS, SettingsChanges, Signed, SignedLater, SignupRecord, StoredToken, Table, Take, Thresholds, UnknownCertificateOwner, Verdict, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, Withdrawal, fiscal_day, webhook_context,
+pub use table::{Announcement, ApiKey, CallerTake, CertificateOwner, CertificateSummary, Changed, Claim, Cleared, Company, CompanyChanges, CompanyCreated, CompanySettings, Created, DayCounts, DayPage, Delivery, DueEntry, DueNumbers, DueRange, DueRecord, DueType, Edit, Failure, LOOKUPS_BEFORE_RESEND, LOOKUP_SPACING, ListedApiKey, ListedReceipt, MOST_FREE, Mode, ModifiedReceipt, NewApiKey, NewCompany, NewNote, NewRange, NewReceipt, NewSignup, NewWebhook, Note, Numbering, OUTCOME_UNKNOWN, Opened, OutboxEntry, RANGES_PER_TYPE, RANGE_SHARDS, Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt, Recorded, Reviewed, SHARDS, SettingsChanges, Signed, SignedLater, SignupRecord, StoredToken, Table, Take, Thresholds, UnknownCertificateOwner, Verdict, Verification, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, Withdrawal, fiscal_day, webhook_context,
 };
 pub use vault::{StoredCertificate, Vault};

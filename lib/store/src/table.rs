@@ -5,6 +5,7 @@
 
 mod announcements;
 mod api_keys;
+mod audit;
 mod change;
 mod companies;
 mod counters;
@@ -26,17 +27,15 @@ use aws_sdk_dynamodb::{
 
 pub use announcements::Announcement;
 pub use api_keys::{ApiKey, ListedApiKey, NewApiKey};
-pub use change::Edit;
-pub use companies::{
-    CertificateOwner, CertificateSummary, Company, CompanyChanges, CompanyCreated, CompanySettings, NewCompany,
-    NewSignup, SettingsChanges, SignupRecord, UnknownCertificateOwner,
-};
+pub use change::{Edit};
+pub use companies::{CertificateOwner, CertificateSummary, Company, CompanyChanges, CompanyCreated, CompanySettings, NewCompany, NewSignup, SettingsChanges, SignupRecord, UnknownCertificateOwner, Verification};
+pub use audit::{DayPage};
 pub use counters::DayCounts;
 pub use deliveries::Delivery;
 pub use due::{DueEntry, DueRecord, SHARDS};
 pub use keys::fiscal_day;
 pub use receipts::{
-    Claim, Cleared, Created, Failure, LOOKUPS_BEFORE_RESEND, LOOKUP_SPACING, ListedReceipt, Mode, ModifiedReceipt, NewNote, NewReceipt, Note, OutboxEntry, Receipt, Recorded, Signed, SignedLater, Verdict, Withdrawal,
+    Claim, Cleared, Created, Failure, LOOKUPS_BEFORE_RESEND, LOOKUP_SPACING, ListedReceipt, Mode, ModifiedReceipt, NewNote, NewReceipt, Note, OUTCOME_UNKNOWN, OutboxEntry, Receipt, Recorded, Signed, SignedLater, Verdict, Withdrawal,
 };
 pub use sequences::{
     CallerTake, Changed, DueNumbers, DueRange, DueType, MOST_FREE, NewRange, Numbering, Opened, RANGE_SHARDS,

@@ -131,6 +131,24 @@ impl Change {
         self.when(condition)
     }
 
+    /// The condition, beside any other, that an attribute is still what it was seen to be, or still absent.
+    pub(crate) fn still(mut self, name: &str, seen: Option<AttributeValue>) -> Self {
+        let name = self.name(name);
+        let still = match seen {
+            Some(seen) => {
+                let placeholder = format!(":seen_{}", &name[1..]);
+                self.values.insert(placeholder.clone(), seen);
+                format!("{name} = {placeholder}")
+            }
+            None => format!("attribute_not_exists({name})"),
+        };
+        self.condition = Some(match self.condition.take() {
+            Some(condition) => format!("{condition} AND {still}"),
+            None => still,
+        });
+        self
+    }
+
     pub(crate) fn bind(mut self, placeholder: &str, value: AttributeValue) -> Self {
         self.values.insert(placeholder.to_owned(), value);
         self

@@ -4,6 +4,7 @@
 
 mod changes;
 mod settings;
+mod verification;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::{Environment, Rnc};
@@ -22,8 +23,9 @@ use crate::{
     ids::{ApiKeyId, CompanyId},
 };
 
-pub use changes::CompanyChanges;
+pub use changes::{CompanyChanges};
 pub use settings::{CertificateOwner, CompanySettings, SettingsChanges, UnknownCertificateOwner};
+pub use verification::{Verification};
 
 const RNC: &str = "rnc";
 const NAME: &str = "name";

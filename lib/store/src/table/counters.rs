@@ -3,7 +3,7 @@
 //! They are counted beside the receipt's own write, not with it: a lost count is mended by the consistency check.
 //! A verdict counts on the day of the receipt's creation, so that lists of that day can use it.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fmt};
 
 use ecf::{ReceiptState, ReceiptType};
 use jiff::civil::Date;
@@ -24,10 +24,54 @@ pub struct DayCounts {
     pub ended: BTreeMap<(ReceiptType, ReceiptState), u64>,
 }
 
+impl DayCounts {
+    /// A day without receipts.
+    pub fn none(day: Date) -> Self {
+        Self {
+            day,
+            created: BTreeMap::new(),
+            ended: BTreeMap::new(),
+        }
+    }
+}
+
+/// `31: 4, 31:accepted: 3`
+impl fmt::Display for DayCounts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let counts = names(self);
+        if counts.is_empty() {
+            return f.write_str("none");
+        }
+        let counts: Vec<String> = counts.iter().map(|(name, count)| format!("{name}: {count}")).collect();
+        f.write_str(&counts.join(", "))
+    }
+}
+
+/// Each count under the name of its attribute.
+pub(super) fn names(counts: &DayCounts) -> BTreeMap<String, u64> {
+    let created = counts
+        .created
+        .iter()
+        .map(|(ecf_type, count)| (created_name(*ecf_type), *count));
+    let ended = counts
+        .ended
+        .iter()
+        .map(|((ecf_type, state), count)| (ended_name(*ecf_type, *state), *count));
+    created.chain(ended).collect()
+}
+
+fn created_name(ecf_type: ReceiptType) -> String {
+    ecf_type.as_str().to_owned()
+}
+
+fn ended_name(ecf_type: ReceiptType, state: ReceiptState) -> String {
+    format!("{}:{state}", ecf_type.as_str())
+}
+
 impl Table {
     /// Counts a receipt that was created on this day.
     pub async fn count_created(&self, scope: &Scope, day: Date, ecf_type: ReceiptType) -> Result<(), StoreError> {
-        self.count(scope, day, ecf_type.as_str().to_owned()).await
+        self.count(scope, day, created_name(ecf_type)).await
     }
 
     /// Counts how a receipt that was created on this day ended.
@@ -38,7 +82,7 @@ impl Table {
         ecf_type: ReceiptType,
         state: ReceiptState,
     ) -> Result<(), StoreError> {
-        self.count(scope, day, format!("{}:{state}", ecf_type.as_str())).await
+        self.count(scope, day, ended_name(ecf_type, state)).await
     }
 
     /// The counts of the days from `from` to `to`, both included; days without receipts are left out.
@@ -63,11 +107,7 @@ impl Table {
 
 fn read_counts(stored: &Stored) -> Result<DayCounts, StoreError> {
     let day = stored.sk()?.parse().map_err(|error| stored.corrupt(SK, error))?;
-    let mut counts = DayCounts {
-        day,
-        created: BTreeMap::new(),
-        ended: BTreeMap::new(),
-    };
+    let mut counts = DayCounts::none(day);
     for name in stored.names().filter(|name| ![keys::PK, SK].contains(name)) {
         let count = stored.count(name)?;
         let (ecf_type, state) = name

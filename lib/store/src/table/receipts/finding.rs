@@ -13,6 +13,7 @@ use crate::{
     ids::{ReceiptId, Scope},
     table::{
         Query, Table,
+        item::Stored,
         keys::{self, EXTERNAL, Index, LIST, TRACK},
     },
 };
@@ -31,7 +32,7 @@ impl Table {
         let Some(lock) = self.read("read e-NCF lock", &keys::encf_lock(scope, encf)).await? else {
             return Ok(None);
         };
-        self.receipt(scope, &lock.parse(OWNER)?).await
+        self.receipt(scope, &lock_owner(&lock)?).await
     }
 
     /// The rejected receipt that left a number free; `None`: the number is nobody's, or of a receipt that keeps it.
@@ -69,17 +70,7 @@ impl Table {
             ..Query::index(&LIST, keys::list_partition(scope, day))
         };
         let entries = self.query("list receipts", query).await?;
-        entries
-            .iter()
-            .map(|entry| {
-                let (_, public_id) = read_key(entry)?;
-                Ok(ListedReceipt {
-                    public_id,
-                    state: entry.parse(STATE)?,
-                    ecf_type: entry.parse(ECF_TYPE)?,
-                })
-            })
-            .collect()
+        entries.iter().map(read_listed).collect()
     }
 
     async fn newest_in(&self, scope: &Scope, index: &Index, partition: String) -> Result<Option<Receipt>, StoreError> {
@@ -93,4 +84,19 @@ impl Table {
             None => Ok(None),
         }
     }
+}
+
+/// A receipt as its entry in the list shows it.
+pub(in crate::table) fn read_listed(entry: &Stored) -> Result<ListedReceipt, StoreError> {
+    let (_, public_id) = read_key(entry)?;
+    Ok(ListedReceipt {
+        public_id,
+        state: entry.parse(STATE)?,
+        ecf_type: entry.parse(ECF_TYPE)?,
+    })
+}
+
+/// The receipt that a lock names.
+pub(in crate::table) fn lock_owner(lock: &Stored) -> Result<ReceiptId, StoreError> {
+    lock.parse(OWNER)
 }

@@ -35,7 +35,7 @@ pub const LOOKUPS_BEFORE_RESEND: u32 = 2;
 pub const LOOKUP_SPACING: SignedDuration = SignedDuration::from_secs(60);
 
 /// The error code of a receipt whose send was lost where nobody can look it up.
-const OUTCOME_UNKNOWN: &str = "outcome_unknown";
+pub const OUTCOME_UNKNOWN: &str = "outcome_unknown";
 
 /// What came of claiming a receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Withdrawing a receipt that was never sent, and an operator's retry of one that failed.
+//! Withdrawing a receipt that was never sent.
 //!
 //! A send begins with a claim on the same item and both writes are conditional, so a claim and a withdrawal never both win.
 
@@ -6,8 +6,8 @@ use ecf::{Circumstances, ReceiptState};
 use jiff::Timestamp;
 
 use super::{
-    Receipt, Recorded, as_the_table_says, as_the_table_says_to_operators,
-    record::{COMPLETED_AT, ERROR_CODE, ERROR_MESSAGE, LEASE, NOT_DUE, RESPONSE, STATE, UPDATED_AT},
+    Receipt, Recorded, as_the_table_says,
+    record::{COMPLETED_AT, ERROR_CODE, ERROR_MESSAGE, NOT_DUE, STATE, UPDATED_AT},
     verdict::recorded,
 };
 use crate::{
@@ -16,9 +16,8 @@ use crate::{
     table::{
         Table,
         change::Change,
-        due,
         item::{instant, text, to_millis},
-        keys::{self, DUE},
+        keys,
     },
 };
 
@@ -96,23 +95,5 @@ impl Table {
             }
             other => other,
         })
-    }
-
-    /// Puts a failed receipt back on its way, at an operator's wish: to its send when it is signed, else to be issued.
-    pub async fn retry_failed(&self, scope: &Scope, seen: &Receipt, now: Timestamp) -> Result<Recorded, StoreError> {
-        let (next, as_seen) = match seen.signed {
-            Some(_) => (ReceiptState::Signed, "attribute_exists(#en)"),
-            None => (ReceiptState::Received, "attribute_not_exists(#en)"),
-        };
-        let id = &seen.public_id;
-        let change = Change::of(keys::receipt(scope, id))
-            .set(STATE, text(next))
-            .set(UPDATED_AT, instant(now))
-            .set(DUE.pk, text(keys::due_partition(due::shard_of(id))))
-            .set(DUE.sk, text(keys::due_sort(now)))
-            .remove(&LEASE)
-            .remove(&[ERROR_CODE, ERROR_MESSAGE, RESPONSE]);
-        let change = as_the_table_says_to_operators(change, next, as_seen);
-        recorded(self.apply("retry failed receipt", change).await?)
     }
 }

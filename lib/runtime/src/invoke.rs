@@ -1,0 +1,20 @@
+//! Entry point of functions that somebody invokes by hand: one JSON value in, one out.
+
+use std::future::Future;
+
+use lambda_runtime::{LambdaEvent, service_fn};
+use serde_json::Value;
+
+use crate::Error;
+
+/// Runs `handler` for each invocation. What it refuses is an answer too: an error here means that the function broke.
+pub async fn invoke<H, Fut>(handler: H) -> Result<(), Error>
+where
+    H: Fn(Value) -> Fut,
+    Fut: Future<Output = Value>,
+{
+    lambda_runtime::run(service_fn(|event: LambdaEvent<Value>| async {
+        Ok::<_, Error>(handler(event.payload).await)
+    }))
+    .await
+}

@@ -1,0 +1,111 @@
+//! What the consistency check reads beside single records, and the one thing that it repairs.
+
+use std::collections::BTreeMap;
+
+use ecf::{Encf, ReceiptType};
+use jiff::civil::Date;
+
+use super::{
+    DayCounts, ListedReceipt, Query, Sort, Table,
+    change::Change,
+    counters,
+    item::number,
+    keys::{self, LIST, LOCK_PARTITIONS, SK},
+    receipts,
+    write::Applied,
+};
+use crate::{
+    StoreError,
+    ids::{ReceiptId, Scope},
+};
+
+/// A part of a day's receipts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DayPage {
+    pub receipts: Vec<ListedReceipt>,
+    /// Where the next part begins; none at the end of the day.
+    pub next: Option<String>,
+}
+
+impl Table {
+    /// Which receipt holds each number from `from` to `to`, both included; numbers without a lock are left out.
+    pub async fn locks(
+        &self,
+        scope: &Scope,
+        ecf_type: ReceiptType,
+        from: u64,
+        to: u64,
+    ) -> Result<BTreeMap<u64, ReceiptId>, StoreError> {
+        let mut locks = BTreeMap::new();
+        for sequence in (from..=to).take(usize::try_from(LOCK_PARTITIONS).unwrap_or(usize::MAX)) {
+            // One number leads to the others of its partition.
+            let partition = keys::lock_partition(scope, ecf_type, sequence);
+            let query = Query {
+                sort: Sort::Between(SK, keys::lock_sort(from), keys::lock_sort(to)),
+                consistent: true,
+                ..Query::of(partition)
+            };
+            for lock in self.query("read locks", query).await? {
+                let number = lock.sk()?.parse().map_err(|error| lock.corrupt(SK, error))?;
+                locks.insert(number, receipts::lock_owner(&lock)?);
+            }
+        }
+        Ok(locks)
+    }
+
+    /// Which receipt holds a number.
+    pub async fn lock_owner(&self, scope: &Scope, encf: &Encf) -> Result<Option<ReceiptId>, StoreError> {
+        let lock = self.read("read e-NCF lock", &keys::encf_lock(scope, encf)).await?;
+        lock.map(|lock| receipts::lock_owner(&lock)).transpose()
+    }
+
+    /// The receipts of one day, oldest first, at most `limit` from where the last part ended.
+    pub async fn receipts_of_day(
+        &self,
+        scope: &Scope,
+        day: Date,
+        after: Option<&str>,
+        limit: usize,
+    ) -> Result<DayPage, StoreError> {
+        // A `!` sorts behind nothing and before everything that sort keys are made of; a `~` behind it.
+        let from = after.map_or_else(String::new, |after| format!("{after}!"));
+        let query = Query {
+            sort: match after {
+                Some(_) => Sort::Between(LIST.sk, from, "~".to_owned()),
+                None => Sort::All,
+            },
+            limit: Some(limit),
+            ..Query::index(&LIST, keys::list_partition(scope, day))
+        };
+        let mut entries = self.query("list receipts", query).await?;
+        entries.truncate(limit);
+        let next = match entries.last() {
+            Some(last) if entries.len() == limit => Some(last.str(LIST.sk)?.to_owned()),
+            _ => None,
+        };
+        let receipts = entries.iter().map(receipts::read_listed).collect::<Result<_, _>>()?;
+        Ok(DayPage { receipts, next })
+    }
+
+    /// Sets a day's counts right. `false`: they changed since they were read.
+    pub async fn correct_counts(
+        &self,
+        scope: &Scope,
+        seen: &DayCounts,
+        counted: &DayCounts,
+    ) -> Result<bool, StoreError> {
+        let seen = counters::names(seen);
+        let mut change = Change::of(keys::counter(scope, counted.day));
+        let counted = counters::names(counted);
+        for name in seen.keys().chain(counted.keys()) {
+            let (before, after) = (seen.get(name), counted.get(name));
+            if before == after {
+                continue;
+            }
+            change = change
+                .set_or_remove(name, after.map(number))
+                .still(name, before.map(number));
+        }
+        Ok(matches!(self.apply("correct counts", change).await?, Applied::Done(_)))
+    }
+}

@@ -1,0 +1,54 @@
+//! Verifying a company: from then on its RNC is its alone.
+
+use ecf::Rnc;
+use jiff::Timestamp;
+
+use super::{COMPANY, UPDATED_AT, VERIFIED};
+use crate::{
+    StoreError,
+    ids::CompanyId,
+    table::{
+        Table,
+        change::Change,
+        item::{NewItem, flag, instant, text},
+        keys,
+        write::{Part, Transacted},
+    },
+};
+
+/// What came of verifying a company.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verification {
+    /// It is verified, now or before.
+    Done,
+    /// Another verified company has its RNC.
+    RncTaken,
+    Missing,
+}
+
+impl Table {
+    /// Marks a company as the taxpayer that it says it is, together with its claim on the RNC. Twice is once.
+    pub async fn verify_company(
+        &self,
+        company: &CompanyId,
+        rnc: &Rnc,
+        now: Timestamp,
+    ) -> Result<Verification, StoreError> {
+        let verified = Change::of(keys::company(company))
+            .set(VERIFIED, flag(true))
+            .set(UPDATED_AT, instant(now))
+            .when("attribute_exists(#pk)");
+        let owner = NewItem::new(&keys::rnc(rnc.as_str()))
+            .with(COMPANY, text(company))
+            .build();
+        let parts = vec![Part::Update(verified), Part::PutNew(owner)];
+        match self.transact("verify company", parts).await? {
+            Transacted::Done => Ok(Verification::Done),
+            Transacted::Refused(refusals) if refusals.first().is_some_and(Option::is_some) => Ok(Verification::Missing),
+            Transacted::Refused(_) => Ok(match self.company_by_rnc(rnc).await? {
+                Some(owner) if owner == *company => Verification::Done,
+                _ => Verification::RncTaken,
+            }),
+        }
+    }
+}
