@@ -11,6 +11,7 @@ mod front;
 mod lapse;
 mod mounted;
 pub mod openapi;
+mod operating;
 mod options;
 mod pollers;
 mod ready;
@@ -19,7 +20,8 @@ mod start;
 mod timers;
 
 pub use demo::Demo;
-pub use mounted::{Mounted, QueueFunction, TimedFunction, mount};
+pub use mounted::{InvokedFunction, Mounted, QueueFunction, TimedFunction, mount};
+pub use operating::operator;
 pub use options::{Command, RunOptions, USAGE};
 pub use ready::variables;
 pub use start::{Local, StartError};

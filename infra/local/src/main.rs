@@ -3,8 +3,8 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
-use ecf_local::{Command, Local, RunOptions, USAGE, openapi, variables};
-use ecf_runtime::telemetry;
+use ecf_local::{Command, Local, RunOptions, USAGE, openapi, operator, variables};
+use ecf_runtime::{Clock, telemetry};
 
 /// What is logged unless `RUST_LOG` says otherwise: our own lines. The parts that play AWS tell of every request they refuse,
 /// and a refused conditional write is everyday business here.
@@ -27,6 +27,7 @@ async fn run() -> Result<(), ecf_runtime::Error> {
     match command {
         Command::Run { options, json } => serve(&options, json).await,
         Command::Env { function, options } => print(&variables(&function, &options.data)?),
+        Command::Operator { command, options } => print(&operator(&command, &options.data).await?),
         Command::Openapi { check: true } => Ok(openapi::check()?),
         Command::Openapi { check: false } => Ok(openapi::write()?),
         Command::Help => print(USAGE),

@@ -13,8 +13,12 @@ pub type QueueFunction = Arc<dyn Fn(SqsEvent) -> BoxFuture<'static, SqsBatchResp
 /// A function that a timer starts.
 pub type TimedFunction = Arc<dyn Fn() -> BoxFuture<'static, Result<(), Error>> + Send + Sync>;
 
+/// A function that somebody invokes by hand.
+pub type InvokedFunction = Arc<dyn Fn(serde_json::Value) -> BoxFuture<'static, serde_json::Value> + Send + Sync>;
+
 /// A function and what starts it.
 pub enum Mounted {
+    Invoked(InvokedFunction),
     Http(Router),
     Queue(QueueFunction),
     Timed(TimedFunction),
@@ -71,6 +75,13 @@ pub fn mount(name: &str, env: &Env, clients: &Clients, clock: Clock) -> Result<M
             Mounted::Timed(Arc::new(move || {
                 let app = app.clone();
                 Box::pin(async move { housekeeping::run(&app).await.map_err(Error::from) })
+            }))
+        }
+        "operator" => {
+            let app = Arc::new(operator::App::from_env(env, clients, clock)?);
+            Mounted::Invoked(Arc::new(move |command| {
+                let app = app.clone();
+                Box::pin(async move { operator::handle(&app, command).await })
             }))
         }
         unknown => {

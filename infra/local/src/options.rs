@@ -12,6 +12,7 @@ The e-CF service with a simulated tax authority, in one process.
 
 usage: ecf-local [--port PORT] [--data DIR] [--reset] [--json] [--simulator URL] [--speed N] [--aws-faults PERCENT[:SEED]]
        ecf-local env FUNCTION [--port PORT] [--data DIR]
+       ecf-local operator COMMAND [--data DIR]
        ecf-local openapi [--check]
 
   --port PORT       where to listen on 127.0.0.1 (default 8080; 0 takes any free port)
@@ -23,6 +24,8 @@ usage: ecf-local [--port PORT] [--data DIR] [--reset] [--json] [--simulator URL]
   --aws-faults PERCENT[:SEED]
                     let so many of a hundred AWS calls fail, get lost or come late
   env FUNCTION      print a function's environment variables, for `cargo lambda`
+  operator COMMAND  carry out a command of the operator, a JSON object, on the system that is running;
+                    docs/operator.md lists them
   openapi           write infra/openapi/public-v1.json from the code; --check only compares
 ";
 
@@ -31,6 +34,7 @@ usage: ecf-local [--port PORT] [--data DIR] [--reset] [--json] [--simulator URL]
 pub enum Command {
     Run { options: RunOptions, json: bool },
     Env { function: String, options: RunOptions },
+    Operator { command: String, options: RunOptions },
     Openapi { check: bool },
     Help,
 }
@@ -96,6 +100,10 @@ impl Command {
             [] => Ok(Self::Run { options, json }),
             ["env", function] => Ok(Self::Env {
                 function: (*function).to_owned(),
+                options,
+            }),
+            ["operator", command] => Ok(Self::Operator {
+                command: (*command).to_owned(),
                 options,
             }),
             ["openapi"] => Ok(Self::Openapi { check }),

@@ -55,15 +55,21 @@ impl Local {
 /// # Errors
 /// When the state folder has none yet, or the template has no such function.
 pub fn variables(function: &str, folder: &Path) -> Result<String, ecf_runtime::Error> {
-    let file = folder::environment(folder);
-    let kept = std::fs::read(&file).map_err(|error| format!("{}: {error}; start the system first", file.display()))?;
-    let functions: BTreeMap<String, BTreeMap<String, String>> = serde_json::from_slice(&kept)?;
-    let variables = functions.get(function).ok_or_else(|| {
-        let known: Vec<_> = functions.keys().map(String::as_str).collect();
-        format!("`{function}` is not one of {}", known.join(", "))
-    })?;
+    let variables = environment_of(function, folder)?;
     Ok(variables
         .iter()
         .map(|(name, value)| format!("{name}={value}\n"))
         .collect())
+}
+
+/// The same, by name.
+pub(crate) fn environment_of(function: &str, folder: &Path) -> Result<BTreeMap<String, String>, ecf_runtime::Error> {
+    let file = folder::environment(folder);
+    let kept = std::fs::read(&file).map_err(|error| format!("{}: {error}; start the system first", file.display()))?;
+    let mut functions: BTreeMap<String, BTreeMap<String, String>> = serde_json::from_slice(&kept)?;
+    let variables = functions.remove(function).ok_or_else(|| {
+        let known: Vec<_> = functions.keys().map(String::as_str).collect();
+        format!("`{function}` is not one of {}", known.join(", "))
+    })?;
+    Ok(variables)
 }

@@ -147,6 +147,8 @@ impl Local {
                         }
                     }
                 }
+                // `ecf-local operator` runs it, in a process of its own.
+                Mounted::Invoked(_) => {}
                 Mounted::Timed(timed) => {
                     for schedule in &function.schedules {
                         let stop = work.stop.clone();

@@ -46,6 +46,9 @@ fn each_event_reaches_its_function() {
                         .any(|source| arn.ends_with(&format!("-{}", source.queue)));
                     assert!(known, "{file}: {arn} feeds another function or none");
                 }
+            } else if event["command"].is_string() {
+                let triggers = function.routes.len() + function.queues.len() + function.schedules.len();
+                assert_eq!(triggers, 0, "{file}: the function is not invoked by hand");
             } else {
                 assert_eq!(event["detail-type"], "Scheduled Event", "{file}");
                 assert!(!function.schedules.is_empty(), "{file}: no schedule");

@@ -54,6 +54,12 @@ async fn every_event_is_taken_by_its_function() {
                     let answer = worker(serde_json::from_value(event).unwrap()).await;
                     assert!(answer.batch_item_failures.is_empty(), "{file}: {answer:?}");
                 }
+                Mounted::Invoked(command) => {
+                    let answer = command(event).await;
+                    let code = answer["error"]["code"].as_str();
+                    // The ids are of nobody here.
+                    assert!(matches!(code, None | Some("not_found")), "{file}: {answer}");
+                }
                 Mounted::Timed(run) => {
                     assert_eq!(event["detail-type"], "Scheduled Event", "{file}");
                     run().await.unwrap();

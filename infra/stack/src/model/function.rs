@@ -80,8 +80,11 @@ impl Function {
             timeout: Duration::from_secs(fields.integer("Timeout")?),
             memory_mb: fields.integer("MemorySize")?,
         };
-        for (_, event) in fields.fields("Events")?.all_fields()? {
-            function.add_event(event)?;
+        // Without events it is invoked by hand.
+        if let Some(events) = fields.optional_fields("Events")? {
+            for (_, event) in events.all_fields()? {
+                function.add_event(event)?;
+            }
         }
         fields.finish()?;
         Ok(function)

@@ -1,0 +1,192 @@
+//! Every receipt has what its state says: a number that is locked for it, documents that read back, a place on the due index
+//! while there is something to do; and the day's counters say how many there are.
+
+use ecf::ReceiptState;
+use ecf_store::{ArtifactKind, ContentHash, DayCounts, ListedReceipt, OUTCOME_UNKNOWN, Receipt, Scope, StoreError};
+use jiff::civil::Date;
+
+use super::{Findings, Problem};
+use crate::App;
+
+/// More receipts than one read of a day's states brings.
+const PER_READ: usize = 1_000;
+
+/// A part of a day.
+pub(super) struct Part<'a> {
+    pub(super) day: Date,
+    pub(super) after: Option<&'a str>,
+    pub(super) limit: usize,
+    pub(super) repair_counters: bool,
+}
+
+/// Looks at the next receipts of a day and says behind which to go on; at the day's beginning also at its counters.
+pub(super) async fn look(
+    app: &App,
+    scope: &Scope,
+    part: &Part<'_>,
+    findings: &mut Findings,
+) -> Result<Option<String>, StoreError> {
+    if part.after.is_none() {
+        count(app, scope, part, findings).await?;
+    }
+    let page = app
+        .table
+        .receipts_of_day(scope, part.day, part.after, part.limit)
+        .await?;
+    for listed in &page.receipts {
+        findings.receipts += 1;
+        match app.table.receipt(scope, &listed.public_id).await {
+            Ok(Some(receipt)) => look_at(app, &receipt, findings).await?,
+            Ok(None) => tell(
+                findings,
+                listed,
+                "record_missing",
+                "the list has it, the table does not",
+            ),
+            Err(error @ StoreError::Corrupt { .. }) => tell(findings, listed, "record_damaged", &error.to_string()),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(page.next)
+}
+
+fn tell(findings: &mut Findings, listed: &ListedReceipt, problem: &'static str, detail: &str) {
+    findings
+        .problems
+        .push(Problem::of_receipt(problem, listed.public_id, None, detail));
+}
+
+async fn look_at(app: &App, receipt: &Receipt, findings: &mut Findings) -> Result<(), StoreError> {
+    let mut problems = Vec::new();
+    look_at_number(app, receipt, &mut problems).await?;
+    look_at_documents(app, receipt, &mut problems).await?;
+    look_at_due(receipt, &mut problems);
+    let withdrawn = matches!(receipt.state, ReceiptState::Cancelled | ReceiptState::Incapacity);
+    findings.to_annul.extend(receipt.encf().filter(|_| withdrawn));
+    let encf = receipt.encf().copied();
+    findings.problems.extend(
+        problems
+            .into_iter()
+            .map(|(problem, detail)| Problem::of_receipt(problem, receipt.public_id, encf, detail)),
+    );
+    Ok(())
+}
+
+type Found = Vec<(&'static str, String)>;
+
+async fn look_at_number(app: &App, receipt: &Receipt, problems: &mut Found) -> Result<(), StoreError> {
+    let Some(encf) = receipt.encf() else {
+        if is_past_signing(receipt.state) {
+            problems.push(("number_missing", format!("it is {} and has no number", receipt.state)));
+        }
+        return Ok(());
+    };
+    let owner = app.table.lock_owner(&receipt.scope, encf).await?;
+    // A number that a rejection left free may have gone on to another receipt, or back to its range.
+    let was_given_back = receipt.state == ReceiptState::Rejected && receipt.secuencia_utilizada == Some(false);
+    match owner {
+        Some(owner) if owner == receipt.public_id => {}
+        _ if was_given_back => {}
+        Some(owner) => problems.push(("lock_of_another", format!("its number is locked for {owner}"))),
+        None => problems.push(("lock_missing", "its number is not locked".to_owned())),
+    }
+    Ok(())
+}
+
+async fn look_at_documents(app: &App, receipt: &Receipt, problems: &mut Found) -> Result<(), StoreError> {
+    let mut expected: Vec<(ArtifactKind, &ContentHash)> = Vec::new();
+    match &receipt.signed {
+        Some(signed) => {
+            expected.push((ArtifactKind::SignedXml, &signed.signed_xml));
+            expected.extend(signed.rfce.iter().map(|rfce| (ArtifactKind::Rfce, rfce)));
+        }
+        None => match &receipt.payload {
+            Some(payload) => expected.push((ArtifactKind::Payload, payload)),
+            None if !receipt.state.is_final() => {
+                problems.push((
+                    "payload_missing",
+                    "it is to be issued and its request was not kept".to_owned(),
+                ));
+            }
+            None => {}
+        },
+    }
+    for (kind, hash) in expected {
+        let (scope, id) = (&receipt.scope, &receipt.public_id);
+        match app.artifacts.get(scope, receipt.created_at, id, kind, hash).await {
+            Ok(Some(_)) => {}
+            Ok(None) => problems.push(("document_missing", format!("{} is not in the bucket", kind.as_str()))),
+            Err(error @ StoreError::Corrupt { .. }) => problems.push(("document_damaged", error.to_string())),
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+fn look_at_due(receipt: &Receipt, problems: &mut Found) {
+    let waits_for_a_person =
+        receipt.state == ReceiptState::Failed || receipt.error_code.as_deref() == Some(OUTCOME_UNKNOWN);
+    let has_next_step = !receipt.outbox.is_empty() || !(receipt.state.is_final() || waits_for_a_person);
+    match receipt.next_action_at {
+        None if has_next_step => {
+            problems.push(("not_due", format!("it is {} and nothing looks after it", receipt.state)))
+        }
+        Some(at) if !has_next_step => problems.push((
+            "due_for_nothing",
+            format!("it is {}, done, and looked after at {at}", receipt.state),
+        )),
+        _ => {}
+    }
+}
+
+const fn is_past_signing(state: ReceiptState) -> bool {
+    !matches!(
+        state,
+        ReceiptState::Received
+            | ReceiptState::Deferred
+            | ReceiptState::Validated
+            | ReceiptState::Failed
+            | ReceiptState::Cancelled
+            | ReceiptState::Incapacity
+    )
+}
+
+/// Counts the whole day by its list and holds the counters against it.
+async fn count(app: &App, scope: &Scope, part: &Part<'_>, findings: &mut Findings) -> Result<(), StoreError> {
+    let day = part.day;
+    let kept = app.table.day_counts(scope, day, day).await?;
+    let kept = kept.into_iter().next().unwrap_or_else(|| DayCounts::none(day));
+    let mut counted = DayCounts::none(day);
+    let mut after = None;
+    loop {
+        let page = app
+            .table
+            .receipts_of_day(scope, day, after.as_deref(), PER_READ)
+            .await?;
+        for listed in &page.receipts {
+            *counted.created.entry(listed.ecf_type).or_default() += 1;
+            if listed.state.is_final() {
+                *counted.ended.entry((listed.ecf_type, listed.state)).or_default() += 1;
+            }
+        }
+        match page.next {
+            Some(next) => after = Some(next),
+            None => break,
+        }
+    }
+    if kept == counted {
+        return Ok(());
+    }
+    if part.repair_counters && app.table.correct_counts(scope, &kept, &counted).await? {
+        findings.counters_repaired.push(day);
+        return Ok(());
+    }
+    findings.problems.push(Problem {
+        problem: "counters_drifted",
+        receipt: None,
+        encf: None,
+        day: Some(day),
+        detail: format!("the counters say {kept}, the receipts are {counted}"),
+    });
+    Ok(())
+}

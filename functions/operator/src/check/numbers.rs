@@ -1,0 +1,82 @@
+//! Every number that the service has given is locked by a receipt that names it, or listed as unused.
+
+use ecf::{Encf, ReceiptType};
+use ecf_store::{Numbering, Range, Scope, StoreError};
+
+use super::{Findings, Problem};
+use crate::App;
+
+/// Looks at the next numbers, at most `limit`, and says where to go on. The numbers that callers give have gaps by nature.
+pub(super) async fn look(
+    app: &App,
+    scope: &Scope,
+    at: Option<(ReceiptType, u64)>,
+    limit: usize,
+    findings: &mut Findings,
+) -> Result<Option<(ReceiptType, u64)>, StoreError> {
+    let mut ranges = app.table.ranges(scope, None).await?;
+    ranges.retain(|range| range.numbering != Some(Numbering::Caller) && range.next > range.start);
+    ranges.sort_by_key(|range| (range.ecf_type, range.start));
+    let given = |range: &Range| range.next.min(range.end + 1);
+    let is_ahead = |range: &&Range| at.is_none_or(|at| (range.ecf_type, given(range)) > at);
+    let Some(range) = ranges.iter().find(is_ahead) else {
+        return Ok(None);
+    };
+    let first = match at {
+        Some((ecf_type, sequence)) if ecf_type == range.ecf_type => sequence.max(range.start),
+        _ => range.start,
+    };
+    let last = (given(range) - 1).min(first + limit as u64 - 1);
+    look_at(app, scope, range, first, last, findings).await?;
+    let next = (range.ecf_type, last + 1);
+    let is_done = !ranges.iter().any(|range| (range.ecf_type, given(range)) > next);
+    Ok((!is_done).then_some(next))
+}
+
+async fn look_at(
+    app: &App,
+    scope: &Scope,
+    range: &Range,
+    first: u64,
+    last: u64,
+    findings: &mut Findings,
+) -> Result<(), StoreError> {
+    let locks = app.table.locks(scope, range.ecf_type, first, last).await?;
+    for sequence in first..=last {
+        findings.numbers += 1;
+        let encf = Encf::new(range.ecf_type, sequence).map_err(|error| StoreError::unexpected("check", error))?;
+        let Some(owner) = locks.get(&sequence) else {
+            if range.free.contains(&sequence) {
+                findings.unused.push(encf);
+            } else {
+                let detail = "it was given, no receipt has it and it is not listed as unused";
+                findings
+                    .problems
+                    .push(Problem::of_number("number_unaccounted", encf, None, detail));
+            }
+            continue;
+        };
+        let problem = match app.table.receipt(scope, owner).await? {
+            None => Some((
+                "owner_missing",
+                "it is locked by a receipt that does not exist".to_owned(),
+            )),
+            Some(receipt) => match receipt.encf() {
+                Some(named) if *named == encf => None,
+                named => {
+                    let named = named.map_or_else(|| "no number".to_owned(), ToString::to_string);
+                    Some((
+                        "owner_names_another",
+                        format!("it is locked by a receipt that has {named}"),
+                    ))
+                }
+            },
+        };
+        if let Some((problem, detail)) = problem {
+            findings
+                .problems
+                .push(Problem::of_number(problem, encf, Some(*owner), detail));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,185 @@
+//! The commands, and which module carries each out.
+
+use ecf::{Environment, ReceiptType, Rnc};
+use ecf_store::{ApiKeyId, CompanyId, ReceiptId, Scope};
+use jiff::Timestamp;
+use jiff::civil::Date;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::check::{self, Check};
+use crate::receipts::Outcome;
+use crate::{App, OperatorError, companies, receipts};
+
+/// As many dead letters as one command moves at most.
+const MOST_LETTERS: usize = 100;
+
+/// What an operator may ask for.
+#[derive(Debug, Deserialize)]
+#[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
+pub(crate) enum Command {
+    CreateCompany(NewCompany),
+    ShowCompany {
+        company: CompanyId,
+    },
+    VerifyCompany {
+        company: CompanyId,
+    },
+    IssueApiKey {
+        company: CompanyId,
+        environment: Environment,
+        expires_at: Option<Timestamp>,
+    },
+    ListApiKeys {
+        company: CompanyId,
+    },
+    RevokeApiKey {
+        company: CompanyId,
+        key: ApiKeyId,
+    },
+    CreateRange(NewRange),
+    ShowReceipt(OneReceipt),
+    RequeueReceipt(OneReceipt),
+    RetryFailed(OneReceipt),
+    ResolveOutcome {
+        company: CompanyId,
+        environment: Environment,
+        receipt: ReceiptId,
+        outcome: Outcome,
+    },
+    ReplayDeadLetters {
+        queue: String,
+        limit: Option<usize>,
+    },
+    Check(Check),
+}
+
+/// A receipt of a company's environment.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct OneReceipt {
+    company: CompanyId,
+    environment: Environment,
+    pub(crate) receipt: ReceiptId,
+}
+
+impl OneReceipt {
+    pub(crate) fn scope(&self) -> Scope {
+        Scope {
+            company: self.company,
+            environment: self.environment,
+        }
+    }
+}
+
+/// A company to create. It brings its certificate itself.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewCompany {
+    pub(crate) rnc: Rnc,
+    pub(crate) name: String,
+    pub(crate) email: String,
+    pub(crate) trade_name: Option<String>,
+    pub(crate) address: Option<String>,
+    pub(crate) phone: Option<String>,
+    pub(crate) environment: Environment,
+    /// Whether the operator knows that it is the taxpayer.
+    #[serde(default)]
+    pub(crate) verified: bool,
+}
+
+/// A range of numbers to open.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewRange {
+    pub(crate) company: CompanyId,
+    pub(crate) environment: Environment,
+    pub(crate) ecf_type: ReceiptType,
+    pub(crate) range_start: u64,
+    pub(crate) range_end: u64,
+    pub(crate) valid_until: Option<Date>,
+    pub(crate) numbering: Option<NumberedBy>,
+}
+
+/// Who numbers a range; left out, its first use decides.
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum NumberedBy {
+    Service,
+    Caller,
+}
+
+impl Command {
+    /// Its name, for the log: what it carries may be personal.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::CreateCompany(_) => "create_company",
+            Self::ShowCompany { .. } => "show_company",
+            Self::VerifyCompany { .. } => "verify_company",
+            Self::IssueApiKey { .. } => "issue_api_key",
+            Self::ListApiKeys { .. } => "list_api_keys",
+            Self::RevokeApiKey { .. } => "revoke_api_key",
+            Self::CreateRange(_) => "create_range",
+            Self::ShowReceipt(_) => "show_receipt",
+            Self::RequeueReceipt(_) => "requeue_receipt",
+            Self::RetryFailed(_) => "retry_failed",
+            Self::ResolveOutcome { .. } => "resolve_outcome",
+            Self::ReplayDeadLetters { .. } => "replay_dead_letters",
+            Self::Check(_) => "check",
+        }
+    }
+
+    pub(crate) async fn run(self, app: &App) -> Result<Value, OperatorError> {
+        match self {
+            Self::CreateCompany(new) => companies::create(app, new).await,
+            Self::ShowCompany { company } => companies::show(app, &company).await,
+            Self::VerifyCompany { company } => companies::verify(app, &company).await,
+            Self::IssueApiKey {
+                company,
+                environment,
+                expires_at,
+            } => companies::issue_key(app, &company, environment, expires_at).await,
+            Self::ListApiKeys { company } => companies::list_keys(app, &company).await,
+            Self::RevokeApiKey { company, key } => companies::revoke_key(app, &company, &key).await,
+            Self::CreateRange(new) => companies::open_range(app, new).await,
+            Self::ShowReceipt(one) => receipts::show(app, &one).await,
+            Self::RequeueReceipt(one) => receipts::requeue(app, &one).await,
+            Self::RetryFailed(one) => receipts::retry(app, &one).await,
+            Self::ResolveOutcome {
+                company,
+                environment,
+                receipt,
+                outcome,
+            } => {
+                let one = OneReceipt {
+                    company,
+                    environment,
+                    receipt,
+                };
+                receipts::resolve(app, &one, outcome).await
+            }
+            Self::ReplayDeadLetters { queue, limit } => replay(app, &queue, limit).await,
+            Self::Check(command) => check::run(app, command).await,
+        }
+    }
+}
+
+/// Moves dead letters back to their queue; what made them crash is to be mended first.
+async fn replay(app: &App, queue: &str, limit: Option<usize>) -> Result<Value, OperatorError> {
+    let Some(letters) = app.dead_letters.get(queue) else {
+        let known: Vec<&str> = app.dead_letters.keys().copied().collect();
+        return Err(OperatorError::refused(
+            "unknown_queue",
+            format!("queue is {queue}; the queues are {}", known.join(", ")),
+        ));
+    };
+    let limit = limit.unwrap_or(MOST_LETTERS);
+    if !(1..=MOST_LETTERS).contains(&limit) {
+        return Err(OperatorError::refused(
+            "bad_limit",
+            format!("limit is {limit}; it may be 1 to {MOST_LETTERS}"),
+        ));
+    }
+    let moved = letters.replay(limit).await?;
+    Ok(json!({ "queue": queue, "moved": moved }))
+}

@@ -1,0 +1,220 @@
+//! Companies, their keys and their ranges.
+
+use ecf::{Environment, Fecha};
+use ecf_api::ApiKeySecret;
+use ecf_store::{ApiKeyId, Company, CompanyCreated, CompanyId, NewApiKey, Numbering, Opened, Scope, Verification};
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use crate::command::{NewCompany, NewRange, NumberedBy};
+use crate::{App, OperatorError};
+
+/// Creates a company with a first key, which the answer shows and nobody sees again.
+pub(crate) async fn create(app: &App, new: NewCompany) -> Result<Value, OperatorError> {
+    let now = app.clock.now();
+    let id = CompanyId::from_random(ecf_runtime::random());
+    let profile = ecf_store::NewCompany {
+        id,
+        rnc: new.rnc,
+        name: new.name,
+        email: new.email,
+        trade_name: new.trade_name,
+        address: new.address,
+        phone: new.phone,
+        default_environment: new.environment,
+        verified: new.verified,
+        certificate: None,
+        signup: None,
+        created_at: now,
+    };
+    if !new.verified && new.environment != Environment::TesteCF {
+        return Err(OperatorError::refused(
+            "not_verified",
+            format!("{} needs a verified company: say verified, or TesteCF", new.environment),
+        ));
+    }
+    let rnc = profile.rnc.clone();
+    let (secret, key) = new_key(id, new.environment, rnc.clone(), None, now);
+    let shown = show_key(&key, &secret);
+    match app.table.create_company(profile, Some(key)).await? {
+        CompanyCreated::New => {
+            let mut answer = show(app, &id).await?;
+            answer["api_key"] = shown;
+            Ok(answer)
+        }
+        CompanyCreated::RncTaken => Err(rnc_taken(&rnc.to_string())),
+        CompanyCreated::IdTaken | CompanyCreated::SignupRepeated => {
+            Err(OperatorError::refused("try_again", "the id that was drawn is in use"))
+        }
+    }
+}
+
+pub(crate) async fn show(app: &App, id: &CompanyId) -> Result<Value, OperatorError> {
+    Ok(json!({ "company": view(&company(app, id).await?) }))
+}
+
+/// Says that the company is the taxpayer; from then on the RNC is its alone.
+pub(crate) async fn verify(app: &App, id: &CompanyId) -> Result<Value, OperatorError> {
+    let known = company(app, id).await?;
+    match app.table.verify_company(id, &known.rnc, app.clock.now()).await? {
+        Verification::Done => show(app, id).await,
+        Verification::RncTaken => Err(rnc_taken(&known.rnc.to_string())),
+        Verification::Missing => Err(unknown(id)),
+    }
+}
+
+/// Makes a key, which the answer shows and nobody sees again.
+pub(crate) async fn issue_key(
+    app: &App,
+    id: &CompanyId,
+    environment: Environment,
+    expires_at: Option<Timestamp>,
+) -> Result<Value, OperatorError> {
+    let company = company(app, id).await?;
+    let now = app.clock.now();
+    if let Some(past) = expires_at.filter(|when| *when <= now) {
+        return Err(OperatorError::refused(
+            "bad_expiry",
+            format!("expires_at is {past}; it must be after {now}"),
+        ));
+    }
+    if !company.verified && environment != Environment::TesteCF {
+        return Err(OperatorError::refused(
+            "not_verified",
+            format!("{environment} needs a verified company: verify it first"),
+        ));
+    }
+    let (secret, key) = new_key(*id, environment, company.rnc, expires_at, now);
+    let shown = show_key(&key, &secret);
+    if app.table.create_api_key(key).await? {
+        Ok(json!({ "api_key": shown }))
+    } else {
+        Err(OperatorError::refused("try_again", "the key that was drawn is in use"))
+    }
+}
+
+pub(crate) async fn list_keys(app: &App, id: &CompanyId) -> Result<Value, OperatorError> {
+    company(app, id).await?;
+    let keys = app.table.api_keys(id).await?;
+    let keys: Vec<Value> = keys
+        .iter()
+        .map(|key| {
+            json!({
+                "id": key.id, "environment": key.environment, "prefix": key.prefix, "created_at": key.created_at,
+                "expires_at": key.expires_at, "revoked_at": key.revoked_at,
+            })
+        })
+        .collect();
+    Ok(json!({ "api_keys": keys }))
+}
+
+/// Revokes a key for good; it opens nothing within a minute.
+pub(crate) async fn revoke_key(app: &App, id: &CompanyId, key: &ApiKeyId) -> Result<Value, OperatorError> {
+    if app.table.revoke_api_key(id, key, app.clock.now()).await? {
+        Ok(json!({ "revoked": key }))
+    } else {
+        Err(OperatorError::refused("not_found", "the company has no such key"))
+    }
+}
+
+/// Opens a range that the tax authority granted.
+pub(crate) async fn open_range(app: &App, new: NewRange) -> Result<Value, OperatorError> {
+    company(app, &new.company).await?;
+    let largest = 9_999_999_999;
+    if new.range_start == 0 || new.range_start > new.range_end || new.range_end > largest {
+        return Err(OperatorError::refused(
+            "bad_range",
+            format!(
+                "the range is {} to {}; numbers are 1 to {largest}, the first no higher than the last",
+                new.range_start, new.range_end
+            ),
+        ));
+    }
+    let valid_until = new
+        .valid_until
+        .map(Fecha::try_from)
+        .transpose()
+        .map_err(|error| OperatorError::refused("bad_date", error.to_string()))?;
+    if new.ecf_type.carries_expiry() && valid_until.is_none() {
+        return Err(OperatorError::refused(
+            "no_expiry",
+            format!(
+                "a range of type {} has an expiry: give valid_until, such as 2028-12-31",
+                new.ecf_type
+            ),
+        ));
+    }
+    let scope = Scope {
+        company: new.company,
+        environment: new.environment,
+    };
+    let range = ecf_store::NewRange {
+        ecf_type: new.ecf_type,
+        start: new.range_start,
+        end: new.range_end,
+        valid_until,
+        numbering: new.numbering.map(|by| match by {
+            NumberedBy::Service => Numbering::Service,
+            NumberedBy::Caller => Numbering::Caller,
+        }),
+        created_at: app.clock.now(),
+    };
+    match app.table.open_range(&scope, range).await? {
+        Opened::New => Ok(json!({
+            "range": { "ecf_type": new.ecf_type, "range_start": new.range_start, "range_end": new.range_end },
+        })),
+        Opened::Overlaps(other) => Err(OperatorError::refused(
+            "range_overlaps",
+            format!("the range {} to {} holds some of these numbers", other.start, other.end),
+        )),
+    }
+}
+
+async fn company(app: &App, id: &CompanyId) -> Result<Company, OperatorError> {
+    app.table.company(id).await?.ok_or_else(|| unknown(id))
+}
+
+fn unknown(id: &CompanyId) -> OperatorError {
+    OperatorError::refused("not_found", format!("there is no company {id}"))
+}
+
+fn rnc_taken(rnc: &str) -> OperatorError {
+    OperatorError::refused("rnc_taken", format!("another verified company has the RNC {rnc}"))
+}
+
+fn view(company: &Company) -> Value {
+    json!({
+        "public_id": company.id, "rnc": company.rnc, "name": company.name, "email": company.email,
+        "default_environment": company.default_environment, "verified": company.verified,
+        "created_at": company.created_at,
+        "certificate_until": company.certificate.as_ref().map(|certificate| certificate.not_after),
+    })
+}
+
+fn new_key(
+    company: CompanyId,
+    environment: Environment,
+    rnc: ecf::Rnc,
+    expires_at: Option<Timestamp>,
+    now: Timestamp,
+) -> (ApiKeySecret, NewApiKey) {
+    let secret = ApiKeySecret::generate(environment, ecf_runtime::random());
+    let key = NewApiKey {
+        company,
+        environment,
+        rnc,
+        id: ApiKeyId::from_random(ecf_runtime::random()),
+        hash: secret.hash(),
+        prefix: secret.prefix().to_owned(),
+        created_at: now,
+        expires_at,
+    };
+    (secret, key)
+}
+
+fn show_key(key: &NewApiKey, secret: &ApiKeySecret) -> Value {
+    json!({
+        "id": key.id, "key": secret.text(), "prefix": key.prefix, "environment": key.environment,
+        "expires_at": key.expires_at, "only_shown_once": true,
+    })
+}

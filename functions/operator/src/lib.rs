@@ -1,0 +1,119 @@
+//! What an operator does by hand. No route leads here: whoever may invoke the function may do it.
+//!
+//! A command is one JSON object with its name in `command`; `docs/operator.md` shows each with its answer. A refusal is an
+//! answer too, `{"error": {"code", "message"}}`, so that a script reads one shape.
+//!
+//! | commands | module |
+//! |---|---|
+//! | create, show, activate, deactivate, verify a company; issue, list, revoke its keys; open a range | [`companies`] |
+//! | show, requeue, retry a receipt; resolve an unknown outcome | [`receipts`] |
+//! | replay dead letters | [`command`] |
+//! | check that everything kept of a company agrees | [`check`] |
+
+mod check;
+mod command;
+mod companies;
+mod receipts;
+
+use std::collections::BTreeMap;
+
+use ecf_runtime::Clock;
+use ecf_runtime::env::{Env, EnvError};
+use ecf_store::{Artifacts, Clients, DeadLetters, Queues, StoreError, Table};
+use serde_json::{Value, json};
+
+use command::Command;
+
+/// What this function may touch; compare with its policies in `template.yaml`.
+#[derive(Clone)]
+pub struct App {
+    table: Table,
+    artifacts: Artifacts,
+    queues: Queues,
+    /// By the queue's name in commands.
+    dead_letters: BTreeMap<&'static str, DeadLetters>,
+    clock: Clock,
+}
+
+/// A queue's name in commands, and the variables with its dead letters' address and its own.
+const QUEUES: [(&str, &str, &str); 5] = [
+    ("issuing", "ISSUING_DEAD_QUEUE_URL", "ISSUING_QUEUE_URL"),
+    (
+        "submission-testecf",
+        "SUBMISSION_DEAD_QUEUE_TESTECF_URL",
+        "SUBMISSION_QUEUE_TESTECF_URL",
+    ),
+    (
+        "submission-certecf",
+        "SUBMISSION_DEAD_QUEUE_CERTECF_URL",
+        "SUBMISSION_QUEUE_CERTECF_URL",
+    ),
+    (
+        "submission-ecf",
+        "SUBMISSION_DEAD_QUEUE_ECF_URL",
+        "SUBMISSION_QUEUE_ECF_URL",
+    ),
+    ("webhook", "WEBHOOK_DEAD_QUEUE_URL", "WEBHOOK_QUEUE_URL"),
+];
+
+impl App {
+    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, and for each queue its own address and
+    /// that of its dead letters: `ISSUING_QUEUE_URL`, `ISSUING_DEAD_QUEUE_URL`, `SUBMISSION_QUEUE_*_URL`,
+    /// `SUBMISSION_DEAD_QUEUE_*_URL`, `WEBHOOK_QUEUE_URL`, `WEBHOOK_DEAD_QUEUE_URL`.
+    ///
+    /// # Errors
+    /// Names the first variable that is missing or wrong.
+    pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, EnvError> {
+        let mut dead_letters = BTreeMap::new();
+        for (name, dead, queue) in QUEUES {
+            let letters = DeadLetters::new(clients.sqs.clone(), env.required(dead)?, env.required(queue)?);
+            dead_letters.insert(name, letters);
+        }
+        Ok(Self {
+            table: Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?),
+            artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
+            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            dead_letters,
+            clock,
+        })
+    }
+}
+
+/// Why a command was not carried out.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OperatorError {
+    /// It is not one, or what it asks for is not possible.
+    #[error("{message}")]
+    Refused { code: &'static str, message: String },
+    #[error("the store failed")]
+    Store(#[from] StoreError),
+}
+
+impl OperatorError {
+    pub(crate) fn refused(code: &'static str, message: impl Into<String>) -> Self {
+        Self::Refused {
+            code,
+            message: message.into(),
+        }
+    }
+}
+
+/// Carries out one command.
+pub async fn handle(app: &App, command: Value) -> Value {
+    let result = match serde_json::from_value::<Command>(command) {
+        Ok(command) => {
+            tracing::info!(command = command.name(), "operator");
+            // Boxed: the commands together make a future that the compiler cannot measure.
+            Box::pin(command.run(app)).await
+        }
+        Err(error) => Err(OperatorError::refused("bad_command", error.to_string())),
+    };
+    result.unwrap_or_else(|error| {
+        let code = match &error {
+            OperatorError::Refused { code, .. } => code,
+            OperatorError::Store(error) if error.is_retryable() => "try_again",
+            OperatorError::Store(_) => "store_failed",
+        };
+        json!({ "error": { "code": code, "message": ecf_runtime::telemetry::chain(&error).to_string() } })
+    })
+}

@@ -1,0 +1,25 @@
+//! `ecf-local operator`: one command of the `operator` function, against the system that runs on a state folder.
+
+use std::path::Path;
+
+use ecf_runtime::Clock;
+use ecf_runtime::env::Env;
+use ecf_store::{Clients, local_config};
+use serde_json::Value;
+
+use crate::ready::environment_of;
+
+/// Carries out a command and returns its answer.
+///
+/// # Errors
+/// When the command is no JSON, or no system was started on the folder.
+pub async fn operator(command: &str, folder: &Path) -> Result<String, ecf_runtime::Error> {
+    let command: Value = serde_json::from_str(command).map_err(|error| format!("the command is not JSON: {error}"))?;
+    let variables = environment_of("operator", folder)?;
+    let endpoint = variables
+        .get("AWS_ENDPOINT_URL")
+        .ok_or("the state folder names no endpoint")?;
+    let clients = Clients::new(&local_config(endpoint));
+    let app = ::operator::App::from_env(&Env::of(variables.clone()), &clients, Clock::system())?;
+    Ok(serde_json::to_string_pretty(&::operator::handle(&app, command).await)?)
+}
