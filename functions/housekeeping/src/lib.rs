@@ -16,7 +16,8 @@ use ecf::ReceiptState;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
 use ecf_store::{
-    AnnouncementId, Clients, DueEntry, DueRecord, IssuingJob, OutboxEntry, Queues, Receipt, ReceiptId, SHARDS, Scope, StoreError, SubmissionJob, Table, WebhookJob,
+    AnnouncementId, Clients, DueEntry, DueRecord, IssuingJob, OutboxEntry, Queues, Receipt, ReceiptId, SHARDS, Scope,
+    StoreError, SubmissionJob, Table, WebhookJob,
 };
 use jiff::{SignedDuration, Timestamp};
 

@@ -4,7 +4,7 @@ use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
 use ecf_local::{Command, Local, RunOptions, USAGE, openapi, operator, variables};
-use ecf_runtime::{Clock, telemetry};
+use ecf_runtime::telemetry;
 
 /// What is logged unless `RUST_LOG` says otherwise: our own lines. The parts that play AWS tell of every request they refuse,
 /// and a refused conditional write is everyday business here.

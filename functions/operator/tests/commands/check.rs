@@ -1,0 +1,166 @@
+//! The consistency check: silent about what agrees, and telling each thing that does not.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use ecf_store::{Receipt, Withdrawal};
+use serde_json::{Value, json};
+
+use crate::{World, refusal};
+
+impl World {
+    /// Every part from the first to the last; each answer's findings.
+    async fn check(&self, arguments: Value) -> Vec<Value> {
+        let mut arguments = arguments;
+        let mut parts = Vec::new();
+        for _ in 0..50 {
+            let answer = self.run_here("check", arguments.clone()).await;
+            assert!(answer.get("error").is_none(), "{answer}");
+            parts.push(answer["found"].clone());
+            if answer["next"].is_null() {
+                return parts;
+            }
+            arguments["at"] = answer["next"].clone();
+        }
+        panic!("the check does not end");
+    }
+
+    async fn problems(&self) -> Vec<String> {
+        let parts = self.check(json!({})).await;
+        let problems = parts.iter().flat_map(|part| part["problems"].as_array().unwrap());
+        problems
+            .map(|problem| problem["problem"].as_str().unwrap().to_owned())
+            .collect()
+    }
+
+    /// Takes the number that the service would give, and signs a receipt with it.
+    async fn issued(&self) -> Receipt {
+        let now = self.stack.clock().now();
+        let taken = self
+            .table()
+            .take_next_number(&self.company.scope, "31".parse().unwrap(), ecf::Fecha::at(now), now)
+            .await;
+        let ecf_store::Take::Taken { encf, .. } = taken.unwrap() else {
+            panic!("the range is full")
+        };
+        let receipt = self.signed(&encf.to_string()).await;
+        let counted = self
+            .table()
+            .count_created(&receipt.scope, receipt.day(), receipt.ecf_type)
+            .await;
+        counted.unwrap();
+        receipt
+    }
+
+    async fn delete(&self, pk: String, sk: &str) {
+        let request = self.stack.clients().dynamodb.delete_item();
+        request
+            .table_name(self.stack.provisioned().table_name())
+            .key("pk", AttributeValue::S(pk))
+            .key("sk", AttributeValue::S(sk.to_owned()))
+            .send()
+            .await
+            .unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_agrees_is_counted_part_by_part_and_nothing_is_told() {
+    let world = World::start().await;
+    for _ in 0..5 {
+        world.issued().await;
+    }
+    let parts = world.check(json!({ "limit": 2 })).await;
+    let sum = |name: &str| parts.iter().map(|part| part[name].as_u64().unwrap()).sum::<u64>();
+    assert_eq!((sum("numbers"), sum("receipts")), (5, 5), "{parts:?}");
+    assert_eq!(world.problems().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn each_thing_that_does_not_agree_is_told() {
+    let world = World::start().await;
+    let [a, b, c] = [world.issued().await, world.issued().await, world.issued().await];
+    let scope = format!("{}#testecf", world.company.scope.company);
+
+    // A number that was taken for nothing.
+    let now = world.stack.clock().now();
+    let today = ecf::Fecha::at(now);
+    let ecf_type = "31".parse().unwrap();
+    world.table().take_next_number(&a.scope, ecf_type, today, now).await.unwrap();
+    assert_eq!(world.problems().await, ["number_unaccounted"]);
+
+    // A receipt whose lock is gone, one that nothing looks after, one whose document is lost.
+    let sequence = a.encf().unwrap().sequence();
+    world
+        .delete(format!("n#{scope}#31#{:02}", sequence % 16), &format!("{sequence:010}"))
+        .await;
+    let request = world.stack.clients().dynamodb.update_item();
+    request
+        .table_name(world.stack.provisioned().table_name())
+        .key("pk", AttributeValue::S(format!("r#{scope}#{}", b.public_id)))
+        .key("sk", AttributeValue::S("r".to_owned()))
+        .update_expression("REMOVE dp, ds")
+        .send()
+        .await
+        .unwrap();
+    let (s3, bucket) = (&world.stack.clients().s3, world.stack.provisioned().bucket_name());
+    for object in s3.list_objects_v2().bucket(bucket).send().await.unwrap().contents() {
+        let key = object.key().unwrap();
+        if key.contains(&c.public_id.to_string()) {
+            s3.delete_object().bucket(bucket).key(key).send().await.unwrap();
+        }
+    }
+    let mut problems = world.problems().await;
+    problems.sort_unstable();
+    assert_eq!(
+        problems,
+        ["document_missing", "lock_missing", "not_due", "number_unaccounted", "number_unaccounted"]
+    );
+}
+
+#[tokio::test]
+async fn counters_that_drifted_are_told_and_set_right_only_on_request() {
+    let world = World::start().await;
+    let receipt = world.issued().await;
+    let table = world.table();
+    let (scope, day) = (receipt.scope, receipt.day());
+    table.count_created(&scope, day, receipt.ecf_type).await.unwrap();
+    table
+        .count_verdict(&scope, day, receipt.ecf_type, ecf::ReceiptState::Accepted)
+        .await
+        .unwrap();
+    let parts = world.check(json!({})).await;
+    let problem = &parts[1]["problems"][0];
+    assert_eq!(
+        (&problem["problem"], &problem["detail"]),
+        (
+            &json!("counters_drifted"),
+            &json!("the counters say 31: 2, 31:accepted: 1, the receipts are 31: 1")
+        )
+    );
+    let repaired = world.check(json!({ "repair_counters": true })).await;
+    assert_eq!(repaired[1]["counters_repaired"], json!([day]));
+    assert_eq!(world.problems().await, Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn a_number_that_was_signed_and_withdrawn_is_listed_to_be_annulled() {
+    let world = World::start().await;
+    let receipt = world.issued().await;
+    let (table, now) = (world.table(), world.stack.clock().now());
+    let scope = receipt.scope;
+    table.withdraw(&scope, &receipt, Withdrawal::Cancel, now).await.unwrap();
+    table
+        .count_verdict(&scope, receipt.day(), receipt.ecf_type, ecf::ReceiptState::Cancelled)
+        .await
+        .unwrap();
+    let parts = world.check(json!({})).await;
+    assert_eq!(parts[1]["to_annul"], json!([receipt.encf().unwrap()]));
+    assert_eq!(parts[1]["problems"], json!([]));
+}
+
+#[tokio::test]
+async fn a_check_that_makes_no_sense_is_refused() {
+    let world = World::start().await;
+    let backwards = json!({ "from": "2026-11-28", "to": "2026-11-27" });
+    assert_eq!(refusal(&world.run_here("check", backwards).await), "bad_part");
+    assert_eq!(refusal(&world.run_here("check", json!({ "limit": 0 })).await), "bad_part");
+}

@@ -1,0 +1,83 @@
+//! Companies, their keys and their ranges.
+
+use ecf_store::Table;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::{World, refusal};
+
+/// Whether a key opens anything, as the functions judge it.
+async fn opens(table: &Table, key: &Value) -> bool {
+    let hash: [u8; 32] = Sha256::digest(key["key"].as_str().unwrap()).into();
+    let known = table.api_key_by_hash(&hash).await.unwrap();
+    known.is_some_and(|known| known.revoked_at.is_none())
+}
+
+fn newcomer() -> Value {
+    json!({ "rnc": "131880681", "name": "Constructora del Cibao SRL", "email": "dgii@cibao.example", "environment": "TesteCF" })
+}
+
+#[tokio::test]
+async fn a_company_is_created_with_a_key_and_verified_later() {
+    let world = World::start().await;
+    let created = world.run("create_company", newcomer()).await;
+    assert_eq!(created["company"]["verified"], false, "{created}");
+    assert!(opens(&world.table(), &created["api_key"]).await);
+    let company = &created["company"]["public_id"];
+
+    let wanted = json!({ "company": company, "environment": "ecf" });
+    assert_eq!(refusal(&world.run("issue_api_key", wanted.clone()).await), "not_verified");
+    let verified = world.run("verify_company", json!({ "company": company })).await;
+    assert_eq!(verified["company"]["verified"], true);
+    assert_eq!(world.run("verify_company", json!({ "company": company })).await, verified);
+    let key = world.run("issue_api_key", wanted).await;
+    assert_eq!(key["api_key"]["environment"], "ecf");
+    assert!(opens(&world.table(), &key["api_key"]).await);
+
+    // The RNC is this company's alone by now.
+    let second = world.run("create_company", newcomer()).await;
+    let second = json!({ "company": second["company"]["public_id"] });
+    assert_eq!(refusal(&world.run("verify_company", second).await), "rnc_taken");
+    let mut verified = newcomer();
+    verified["verified"] = json!(true);
+    assert_eq!(refusal(&world.run("create_company", verified).await), "rnc_taken");
+}
+
+#[tokio::test]
+async fn keys_are_listed_without_their_secret_and_revoked_for_good() {
+    let world = World::start().await;
+    let issued = world.run_here("issue_api_key", json!({})).await;
+    let company = json!({ "company": world.company.scope.company });
+    let listed = world.run("list_api_keys", company.clone()).await;
+    let keys = listed["api_keys"].as_array().unwrap();
+    assert_eq!(keys.len(), 2);
+    assert!(keys.iter().all(|key| key.get("key").is_none() && key["revoked_at"].is_null()));
+
+    let mut revoke = company.clone();
+    revoke["key"] = issued["api_key"]["id"].clone();
+    assert_eq!(world.run("revoke_api_key", revoke.clone()).await, json!({ "revoked": revoke["key"] }));
+    assert!(!opens(&world.table(), &issued["api_key"]).await);
+    revoke["key"] = json!("0123456789abcdefghjkmnpqrstvwxyz");
+    assert_eq!(refusal(&world.run("revoke_api_key", revoke).await), "not_found");
+    let past = json!({ "expires_at": "2020-01-01T00:00:00Z" });
+    assert_eq!(refusal(&world.run_here("issue_api_key", past).await), "bad_expiry");
+}
+
+#[tokio::test]
+async fn a_range_is_opened_once_and_within_bounds() {
+    let world = World::start().await;
+    let range = json!({ "ecf_type": "31", "range_start": 20_000_000, "range_end": 20_000_099, "valid_until": "2028-12-31", "numbering": "service" });
+    let opened = world.run_here("create_range", range.clone()).await;
+    assert_eq!(opened["range"]["range_start"], 20_000_000, "{opened}");
+    assert_eq!(refusal(&world.run_here("create_range", range.clone()).await), "range_overlaps");
+    for (field, value, code) in [
+        ("range_start", json!(0), "bad_range"),
+        ("range_end", json!(1), "bad_range"),
+        ("range_end", json!(10_000_000_000_u64), "bad_range"),
+        ("valid_until", json!(null), "no_expiry"),
+    ] {
+        let mut wrong = range.clone();
+        wrong[field] = value;
+        assert_eq!(refusal(&world.run_here("create_range", wrong).await), code, "{field}");
+    }
+}

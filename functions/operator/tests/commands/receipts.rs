@@ -1,0 +1,134 @@
+//! Receipts that need a hand.
+
+use ecf::ReceiptState;
+use ecf_store::{Claim, Failure, Receipt, Recorded, SubmissionJob};
+use ecf_testkit::{Queue, send_job};
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+
+use crate::{World, refusal};
+
+const LEASE: SignedDuration = SignedDuration::from_secs(90);
+
+impl World {
+    async fn run_on(&self, receipt: &Receipt, command: &str) -> Value {
+        self.run_here(command, json!({ "receipt": receipt.public_id })).await
+    }
+
+    async fn resolve(&self, receipt: &Receipt, outcome: Value) -> Value {
+        let arguments = json!({ "receipt": receipt.public_id, "outcome": outcome });
+        self.run_here("resolve_outcome", arguments).await
+    }
+
+    async fn submissions(&self) -> Vec<SubmissionJob> {
+        let bodies = self.stack.take_messages(Queue::SubmissionTesteCF).await;
+        bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect()
+    }
+
+    /// A receipt whose send was lost where nobody can look it up.
+    async fn of_unknown_outcome(&self, encf: &str) -> Receipt {
+        let receipt = self.signed(encf).await;
+        let (table, now) = (self.table(), self.stack.clock().now());
+        let (scope, id) = (receipt.scope, receipt.public_id);
+        let claim = table.claim_send(&scope, &id, now, LEASE).await.unwrap();
+        assert!(matches!(claim, Claim::Claimed(_)));
+        let recorded = table.record_outcome_unknown(&scope, &id, 1, "lost", now).await;
+        written(recorded.unwrap())
+    }
+
+    async fn failed(&self, encf: &str) -> Receipt {
+        let receipt = self.signed(encf).await;
+        let failure = Failure {
+            code: "certificate_missing",
+            message: "no certificate",
+            taxauth_response: None,
+        };
+        let now = self.stack.clock().now();
+        let recorded = self.table().record_failed(&receipt.scope, &receipt, failure, now).await;
+        written(recorded.unwrap())
+    }
+}
+
+fn written(recorded: Recorded) -> Receipt {
+    match recorded {
+        Recorded::Now(receipt) => receipt,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn a_receipt_is_queued_again_by_its_state() {
+    let world = World::start().await;
+    let signed = world.signed("E310000000001").await;
+    let answer = world.run_on(&signed, "requeue_receipt").await;
+    assert_eq!((&answer["queued"], &answer["receipt"]["status"]), (&json!("send"), &json!("signed")));
+    assert_eq!(world.submissions().await, [send_job(&signed)]);
+    let failed = world.failed("E310000000002").await;
+    let answer = world.run_on(&failed, "requeue_receipt").await;
+    assert_eq!(
+        answer["error"]["message"],
+        "the receipt is failed and has no next step: use retry_failed"
+    );
+    let unknown = json!({ "receipt": "0123456789abcdefghjkmnpqrstvwxyz" });
+    assert_eq!(refusal(&world.run_here("show_receipt", unknown).await), "not_found");
+}
+
+#[tokio::test]
+async fn a_failed_receipt_goes_back_on_its_way_once() {
+    let world = World::start().await;
+    let failed = world.failed("E310000000001").await;
+    let answer = world.run_on(&failed, "retry_failed").await;
+    assert_eq!(answer["queued"], "send", "{answer}");
+    let retried = world.record(&failed).await;
+    assert_eq!((retried.state, retried.error_code.as_deref()), (ReceiptState::Signed, None));
+    assert_eq!(retried.next_action_at, Some(world.stack.clock().now()), "housekeeping looks after it again");
+    assert_eq!(world.submissions().await, [send_job(&failed)]);
+    assert_eq!(refusal(&world.run_on(&failed, "retry_failed").await), "not_failed");
+}
+
+#[tokio::test]
+async fn a_lost_send_that_did_not_arrive_is_sent_again() {
+    let world = World::start().await;
+    let lost = world.of_unknown_outcome("E310000000001").await;
+    let answer = world.resolve(&lost, json!("not_arrived")).await;
+    assert_eq!((&answer["queued"], &answer["receipt"]["status"]), (&json!("send"), &json!("signed")));
+    assert_eq!(world.submissions().await.len(), 1);
+    let now = world.stack.clock().now();
+    let claim = world.table().claim_send(&lost.scope, &lost.public_id, now, LEASE).await;
+    assert!(matches!(claim.unwrap(), Claim::Claimed(receipt) if receipt.send_attempt == 2));
+    assert_eq!(refusal(&world.resolve(&lost, json!("accepted")).await), "outcome_is_known");
+}
+
+#[tokio::test]
+async fn a_lost_send_that_arrived_is_asked_for_by_its_track_id() {
+    let world = World::start().await;
+    let lost = world.of_unknown_outcome("E310000000001").await;
+    assert_eq!(lost.next_action_at, None);
+    let answer = world.resolve(&lost, json!({ "track_id": "track-1" })).await;
+    assert_eq!(answer["queued"], "poll", "{answer}");
+    let known = world.record(&lost).await;
+    assert_eq!((known.track_id.as_deref(), known.error_code), (Some("track-1"), None));
+    assert!(known.next_action_at.is_some());
+    assert!(matches!(world.submissions().await.as_slice(), [SubmissionJob::Poll { .. }]));
+}
+
+#[tokio::test]
+async fn a_verdict_that_was_looked_up_is_recorded_and_told() {
+    let world = World::start().await;
+    for (encf, outcome, state) in [
+        ("E310000000001", json!("accepted"), ReceiptState::Accepted),
+        (
+            "E310000000002",
+            json!({ "rejected": { "secuencia_utilizada": false } }),
+            ReceiptState::Rejected,
+        ),
+    ] {
+        let lost = world.of_unknown_outcome(encf).await;
+        let answer = world.resolve(&lost, outcome).await;
+        assert_eq!(answer["queued"], "event", "{answer}");
+        let judged = world.record(&lost).await;
+        assert_eq!(judged.state, state);
+        assert_eq!(judged.secuencia_utilizada, (state == ReceiptState::Rejected).then_some(false));
+        assert_eq!(world.stack.take_messages(Queue::Webhook).await.len(), 1);
+    }
+}
