@@ -3,8 +3,8 @@
 use ecf::rules::{self, OnConditional};
 use ecf::totals::IscRates;
 use ecf::{Draft, Ecf, Fecha, Grade, Violation};
-use ecf_api::{ApiError, Caller, FieldError};
-use ecf_store::{CompanySettings};
+use ecf_api::{ApiError, FieldError};
+use ecf_store::CompanySettings;
 use jiff::Timestamp;
 
 use crate::issuer::Issuer;

@@ -87,7 +87,7 @@ pub(crate) async fn issue_one(
     caller.check_environment(request.environment)?;
     let issuer = Issuer::from(caller);
     if query.validate_only {
-        let settings = app.settings(caller.company()).await?;
+        let settings = app.settings_of_active(caller.company()).await?;
         let at = due(&request, app.clock.now())?.unwrap_or(app.clock.now());
         let checked = check(&issuer, &request, query, &settings, at)?;
         return validate::answer(app, &issuer.scope, checked, &settings, at).await;
@@ -97,7 +97,7 @@ pub(crate) async fn issue_one(
     if let Some(existing) = app.table.receipt(&caller.scope, &id).await? {
         return Ok(replayed(app, &existing, payload_hash));
     }
-    let settings = app.settings(caller.company()).await?;
+    let settings = app.settings_of_active(caller.company()).await?;
     let now = app.clock.now();
     let due = due(&request, now)?;
     let Checked { ecf, mut warnings, .. } = check(&issuer, &request, query, &settings, due.unwrap_or(now))?;

@@ -27,6 +27,8 @@ mod states;
 mod validate;
 mod withdraw;
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::extract::FromRef;
 use axum::routing::{get, post};
@@ -34,7 +36,10 @@ use ecf::StampHosts;
 use ecf_api::{ApiError, DocumentView, Keys};
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
-use ecf_store::{Artifacts, Clients, CompanyId, CompanySettings, Identities, IssuingJob, Profiles, Queues, Receipt, StoreError, Table, Vault};
+use ecf_store::{
+    Artifacts, Clients, Company, CompanyId, CompanySettings, Identities, IssuingJob, Profiles, Queues, Receipt,
+    StoreError, Table, Vault,
+};
 
 pub use later::handle;
 
@@ -90,9 +95,24 @@ impl App {
 
     /// How a company wants its receipts treated.
     async fn settings(&self, company: &CompanyId) -> Result<CompanySettings, ApiError> {
+        Ok(self.company(company).await?.settings.clone())
+    }
+
+    /// The same, of a company that may issue: the operator can keep one from it.
+    async fn settings_of_active(&self, company: &CompanyId) -> Result<CompanySettings, ApiError> {
+        let company = self.company(company).await?;
+        if company.is_active() {
+            return Ok(company.settings.clone());
+        }
+        Err(ApiError::unauthorized(
+            "company_inactive",
+            "the company was deactivated and issues nothing; its operator knows why",
+        ))
+    }
+
+    async fn company(&self, company: &CompanyId) -> Result<Arc<Company>, ApiError> {
         let company = self.profiles.of(company, self.clock.now()).await?;
-        let company = company.ok_or_else(|| ApiError::internal("the company does not exist"))?;
-        Ok(company.settings)
+        company.ok_or_else(|| ApiError::internal("the company does not exist"))
     }
 }
 

@@ -22,6 +22,12 @@ pub(crate) enum Command {
     ShowCompany {
         company: CompanyId,
     },
+    ActivateCompany {
+        company: CompanyId,
+    },
+    DeactivateCompany {
+        company: CompanyId,
+    },
     VerifyCompany {
         company: CompanyId,
     },
@@ -115,6 +121,8 @@ impl Command {
         match self {
             Self::CreateCompany(_) => "create_company",
             Self::ShowCompany { .. } => "show_company",
+            Self::ActivateCompany { .. } => "activate_company",
+            Self::DeactivateCompany { .. } => "deactivate_company",
             Self::VerifyCompany { .. } => "verify_company",
             Self::IssueApiKey { .. } => "issue_api_key",
             Self::ListApiKeys { .. } => "list_api_keys",
@@ -133,6 +141,8 @@ impl Command {
         match self {
             Self::CreateCompany(new) => companies::create(app, new).await,
             Self::ShowCompany { company } => companies::show(app, &company).await,
+            Self::ActivateCompany { company } => companies::activate(app, &company).await,
+            Self::DeactivateCompany { company } => companies::deactivate(app, &company).await,
             Self::VerifyCompany { company } => companies::verify(app, &company).await,
             Self::IssueApiKey {
                 company,

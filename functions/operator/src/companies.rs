@@ -53,6 +53,19 @@ pub(crate) async fn show(app: &App, id: &CompanyId) -> Result<Value, OperatorErr
     Ok(json!({ "company": view(&company(app, id).await?) }))
 }
 
+/// Lets a company work again.
+pub(crate) async fn activate(app: &App, id: &CompanyId) -> Result<Value, OperatorError> {
+    let company = app.table.activate_company(id, app.clock.now()).await?;
+    Ok(json!({ "company": view(&company.ok_or_else(|| unknown(id))?) }))
+}
+
+/// Keeps a company from working: within a minute it issues nothing. What it issued goes on to its verdict, and it
+/// may read.
+pub(crate) async fn deactivate(app: &App, id: &CompanyId) -> Result<Value, OperatorError> {
+    let company = app.table.deactivate_company(id, app.clock.now()).await?;
+    Ok(json!({ "company": view(&company.ok_or_else(|| unknown(id))?) }))
+}
+
 /// Says that the company is the taxpayer; from then on the RNC is its alone.
 pub(crate) async fn verify(app: &App, id: &CompanyId) -> Result<Value, OperatorError> {
     let known = company(app, id).await?;
@@ -186,7 +199,7 @@ fn view(company: &Company) -> Value {
     json!({
         "public_id": company.id, "rnc": company.rnc, "name": company.name, "email": company.email,
         "default_environment": company.default_environment, "verified": company.verified,
-        "created_at": company.created_at,
+        "is_active": company.is_active(), "created_at": company.created_at,
         "certificate_until": company.certificate.as_ref().map(|certificate| certificate.not_after),
     })
 }

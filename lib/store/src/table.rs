@@ -27,9 +27,12 @@ use aws_sdk_dynamodb::{
 
 pub use announcements::Announcement;
 pub use api_keys::{ApiKey, ListedApiKey, NewApiKey};
-pub use change::{Edit};
-pub use companies::{CertificateOwner, CertificateSummary, Company, CompanyChanges, CompanyCreated, CompanySettings, NewCompany, NewSignup, SettingsChanges, SignupRecord, UnknownCertificateOwner, Verification};
-pub use audit::{DayPage};
+pub use audit::DayPage;
+pub use change::Edit;
+pub use companies::{
+    CertificateOwner, CertificateSummary, Company, CompanyChanges, CompanyCreated, CompanySettings, NewCompany,
+    NewSignup, SettingsChanges, SignupRecord, UnknownCertificateOwner, Verification,
+};
 pub use counters::DayCounts;
 pub use deliveries::Delivery;
 pub use due::{DueEntry, DueRecord, SHARDS};

@@ -95,3 +95,23 @@ async fn only_the_keys_company_issues() {
     assert_eq!(refused, expected);
     assert_eq!(api.numbers_taken("31").await, 0);
 }
+
+#[tokio::test]
+async fn a_deactivated_company_issues_nothing_within_a_minute_and_may_read() {
+    let api = Api::start().await;
+    let issued = api.issue(&invoice("a")).await.expect(201);
+    let (table, now) = (api.stack.table(), api.stack.clock().now());
+    let company = &api.company.scope.company;
+    table.deactivate_company(company, now).await.unwrap();
+    api.stack.clock().advance(SignedDuration::from_secs(60));
+    let refused = api.issue(&invoice("b")).await.expect(401);
+    assert_eq!(refused["detail"]["code"], "company_inactive");
+    assert_eq!(api.issue(&invoice("a")).await.expect(200), issued);
+    let path = format!("/api/v1/ecf/{}", issued["public_id"].as_str().unwrap());
+    api.get(&path).await.expect(200);
+
+    table.activate_company(company, api.stack.clock().now()).await.unwrap();
+    api.stack.clock().advance(SignedDuration::from_secs(60));
+    api.issue(&invoice("b")).await.expect(201);
+    api.jobs().await;
+}

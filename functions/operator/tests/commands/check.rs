@@ -84,7 +84,11 @@ async fn each_thing_that_does_not_agree_is_told() {
     let now = world.stack.clock().now();
     let today = ecf::Fecha::at(now);
     let ecf_type = "31".parse().unwrap();
-    world.table().take_next_number(&a.scope, ecf_type, today, now).await.unwrap();
+    world
+        .table()
+        .take_next_number(&a.scope, ecf_type, today, now)
+        .await
+        .unwrap();
     assert_eq!(world.problems().await, ["number_unaccounted"]);
 
     // A receipt whose lock is gone, one that nothing looks after, one whose document is lost.
@@ -112,7 +116,13 @@ async fn each_thing_that_does_not_agree_is_told() {
     problems.sort_unstable();
     assert_eq!(
         problems,
-        ["document_missing", "lock_missing", "not_due", "number_unaccounted", "number_unaccounted"]
+        [
+            "document_missing",
+            "lock_missing",
+            "not_due",
+            "number_unaccounted",
+            "number_unaccounted"
+        ]
     );
 }
 
@@ -162,5 +172,8 @@ async fn a_check_that_makes_no_sense_is_refused() {
     let world = World::start().await;
     let backwards = json!({ "from": "2026-11-28", "to": "2026-11-27" });
     assert_eq!(refusal(&world.run_here("check", backwards).await), "bad_part");
-    assert_eq!(refusal(&world.run_here("check", json!({ "limit": 0 })).await), "bad_part");
+    assert_eq!(
+        refusal(&world.run_here("check", json!({ "limit": 0 })).await),
+        "bad_part"
+    );
 }

@@ -26,10 +26,16 @@ async fn a_company_is_created_with_a_key_and_verified_later() {
     let company = &created["company"]["public_id"];
 
     let wanted = json!({ "company": company, "environment": "ecf" });
-    assert_eq!(refusal(&world.run("issue_api_key", wanted.clone()).await), "not_verified");
+    assert_eq!(
+        refusal(&world.run("issue_api_key", wanted.clone()).await),
+        "not_verified"
+    );
     let verified = world.run("verify_company", json!({ "company": company })).await;
     assert_eq!(verified["company"]["verified"], true);
-    assert_eq!(world.run("verify_company", json!({ "company": company })).await, verified);
+    assert_eq!(
+        world.run("verify_company", json!({ "company": company })).await,
+        verified
+    );
     let key = world.run("issue_api_key", wanted).await;
     assert_eq!(key["api_key"]["environment"], "ecf");
     assert!(opens(&world.table(), &key["api_key"]).await);
@@ -51,11 +57,17 @@ async fn keys_are_listed_without_their_secret_and_revoked_for_good() {
     let listed = world.run("list_api_keys", company.clone()).await;
     let keys = listed["api_keys"].as_array().unwrap();
     assert_eq!(keys.len(), 2);
-    assert!(keys.iter().all(|key| key.get("key").is_none() && key["revoked_at"].is_null()));
+    assert!(
+        keys.iter()
+            .all(|key| key.get("key").is_none() && key["revoked_at"].is_null())
+    );
 
     let mut revoke = company.clone();
     revoke["key"] = issued["api_key"]["id"].clone();
-    assert_eq!(world.run("revoke_api_key", revoke.clone()).await, json!({ "revoked": revoke["key"] }));
+    assert_eq!(
+        world.run("revoke_api_key", revoke.clone()).await,
+        json!({ "revoked": revoke["key"] })
+    );
     assert!(!opens(&world.table(), &issued["api_key"]).await);
     revoke["key"] = json!("0123456789abcdefghjkmnpqrstvwxyz");
     assert_eq!(refusal(&world.run("revoke_api_key", revoke).await), "not_found");
@@ -69,7 +81,10 @@ async fn a_range_is_opened_once_and_within_bounds() {
     let range = json!({ "ecf_type": "31", "range_start": 20_000_000, "range_end": 20_000_099, "valid_until": "2028-12-31", "numbering": "service" });
     let opened = world.run_here("create_range", range.clone()).await;
     assert_eq!(opened["range"]["range_start"], 20_000_000, "{opened}");
-    assert_eq!(refusal(&world.run_here("create_range", range.clone()).await), "range_overlaps");
+    assert_eq!(
+        refusal(&world.run_here("create_range", range.clone()).await),
+        "range_overlaps"
+    );
     for (field, value, code) in [
         ("range_start", json!(0), "bad_range"),
         ("range_end", json!(1), "bad_range"),

@@ -12,7 +12,12 @@ async fn dead_letters_go_back_to_their_queue_and_no_more_than_asked_for() {
     let sqs = &world.stack.clients().sqs;
     for number in 0..12 {
         let body = format!("job {number}");
-        sqs.send_message().queue_url(dead).message_body(body).send().await.unwrap();
+        sqs.send_message()
+            .queue_url(dead)
+            .message_body(body)
+            .send()
+            .await
+            .unwrap();
     }
     let replay = |limit: u32| world.run("replay_dead_letters", json!({ "queue": "webhook", "limit": limit }));
     assert_eq!(replay(11).await, json!({ "queue": "webhook", "moved": 11 }));

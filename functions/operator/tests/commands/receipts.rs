@@ -61,7 +61,10 @@ async fn a_receipt_is_queued_again_by_its_state() {
     let world = World::start().await;
     let signed = world.signed("E310000000001").await;
     let answer = world.run_on(&signed, "requeue_receipt").await;
-    assert_eq!((&answer["queued"], &answer["receipt"]["status"]), (&json!("send"), &json!("signed")));
+    assert_eq!(
+        (&answer["queued"], &answer["receipt"]["status"]),
+        (&json!("send"), &json!("signed"))
+    );
     assert_eq!(world.submissions().await, [send_job(&signed)]);
     let failed = world.failed("E310000000002").await;
     let answer = world.run_on(&failed, "requeue_receipt").await;
@@ -80,8 +83,15 @@ async fn a_failed_receipt_goes_back_on_its_way_once() {
     let answer = world.run_on(&failed, "retry_failed").await;
     assert_eq!(answer["queued"], "send", "{answer}");
     let retried = world.record(&failed).await;
-    assert_eq!((retried.state, retried.error_code.as_deref()), (ReceiptState::Signed, None));
-    assert_eq!(retried.next_action_at, Some(world.stack.clock().now()), "housekeeping looks after it again");
+    assert_eq!(
+        (retried.state, retried.error_code.as_deref()),
+        (ReceiptState::Signed, None)
+    );
+    assert_eq!(
+        retried.next_action_at,
+        Some(world.stack.clock().now()),
+        "housekeeping looks after it again"
+    );
     assert_eq!(world.submissions().await, [send_job(&failed)]);
     assert_eq!(refusal(&world.run_on(&failed, "retry_failed").await), "not_failed");
 }
@@ -91,12 +101,18 @@ async fn a_lost_send_that_did_not_arrive_is_sent_again() {
     let world = World::start().await;
     let lost = world.of_unknown_outcome("E310000000001").await;
     let answer = world.resolve(&lost, json!("not_arrived")).await;
-    assert_eq!((&answer["queued"], &answer["receipt"]["status"]), (&json!("send"), &json!("signed")));
+    assert_eq!(
+        (&answer["queued"], &answer["receipt"]["status"]),
+        (&json!("send"), &json!("signed"))
+    );
     assert_eq!(world.submissions().await.len(), 1);
     let now = world.stack.clock().now();
     let claim = world.table().claim_send(&lost.scope, &lost.public_id, now, LEASE).await;
     assert!(matches!(claim.unwrap(), Claim::Claimed(receipt) if receipt.send_attempt == 2));
-    assert_eq!(refusal(&world.resolve(&lost, json!("accepted")).await), "outcome_is_known");
+    assert_eq!(
+        refusal(&world.resolve(&lost, json!("accepted")).await),
+        "outcome_is_known"
+    );
 }
 
 #[tokio::test]
@@ -109,7 +125,10 @@ async fn a_lost_send_that_arrived_is_asked_for_by_its_track_id() {
     let known = world.record(&lost).await;
     assert_eq!((known.track_id.as_deref(), known.error_code), (Some("track-1"), None));
     assert!(known.next_action_at.is_some());
-    assert!(matches!(world.submissions().await.as_slice(), [SubmissionJob::Poll { .. }]));
+    assert!(matches!(
+        world.submissions().await.as_slice(),
+        [SubmissionJob::Poll { .. }]
+    ));
 }
 
 #[tokio::test]
@@ -128,7 +147,10 @@ async fn a_verdict_that_was_looked_up_is_recorded_and_told() {
         assert_eq!(answer["queued"], "event", "{answer}");
         let judged = world.record(&lost).await;
         assert_eq!(judged.state, state);
-        assert_eq!(judged.secuencia_utilizada, (state == ReceiptState::Rejected).then_some(false));
+        assert_eq!(
+            judged.secuencia_utilizada,
+            (state == ReceiptState::Rejected).then_some(false)
+        );
         assert_eq!(world.stack.take_messages(Queue::Webhook).await.len(), 1);
     }
 }

@@ -23,9 +23,9 @@ use crate::{
     ids::{ApiKeyId, CompanyId},
 };
 
-pub use changes::{CompanyChanges};
+pub use changes::CompanyChanges;
 pub use settings::{CertificateOwner, CompanySettings, SettingsChanges, UnknownCertificateOwner};
-pub use verification::{Verification};
+pub use verification::Verification;
 
 const RNC: &str = "rnc";
 const NAME: &str = "name";
