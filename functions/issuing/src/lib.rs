@@ -95,14 +95,14 @@ impl App {
 
     /// How a company wants its receipts treated.
     async fn settings(&self, company: &CompanyId) -> Result<CompanySettings, ApiError> {
-        Ok(self.company(company).await?.settings.clone())
+        Ok(self.company(company).await?.settings)
     }
 
     /// The same, of a company that may issue: the operator can keep one from it.
     async fn settings_of_active(&self, company: &CompanyId) -> Result<CompanySettings, ApiError> {
         let company = self.company(company).await?;
         if company.is_active() {
-            return Ok(company.settings.clone());
+            return Ok(company.settings);
         }
         Err(ApiError::unauthorized(
             "company_inactive",

@@ -173,9 +173,13 @@ pub(crate) async fn open_range(app: &App, new: NewRange) -> Result<Value, Operat
         created_at: app.clock.now(),
     };
     match app.table.open_range(&scope, range).await? {
-        Opened::New => Ok(json!({
+        Opened::New | Opened::Already(_) => Ok(json!({
             "range": { "ecf_type": new.ecf_type, "range_start": new.range_start, "range_end": new.range_end },
         })),
+        Opened::TooMany => Err(OperatorError::refused(
+            "too_many_ranges",
+            format!("the company has as many ranges of type {} as it may", new.ecf_type),
+        )),
         Opened::Overlaps(other) => Err(OperatorError::refused(
             "range_overlaps",
             format!("the range {} to {} holds some of these numbers", other.start, other.end),

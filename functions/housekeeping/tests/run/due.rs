@@ -1,7 +1,7 @@
 //! What is due, and what is not.
 
+use ecf::ReceiptState;
 use ecf_store::{Announcement, AnnouncementId, IssuingJob, RANGE_SHARDS, SHARDS, SubmissionJob, WebhookJob};
-use ecf::{ReceiptState};
 use ecf_testkit::send_job;
 use housekeeping::run;
 use jiff::SignedDuration;

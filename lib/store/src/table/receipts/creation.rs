@@ -115,12 +115,15 @@ impl Table {
         monto_total: &str,
         now: Timestamp,
     ) -> Result<SignedLater, StoreError> {
-        let outcome = self.sign_after(None, scope, id, signed, now).await?;
+        let outcome = self.sign_after(None, (scope, id), (signed, monto_total), now).await?;
         let SignedLater::NumberTaken = outcome else {
             return Ok(outcome);
         };
         match self.number_left_by(scope, &signed.encf).await? {
-            Some(earlier) => self.sign_after(Some(&earlier), scope, id, signed, now).await,
+            Some(earlier) => {
+                self.sign_after(Some(&earlier), (scope, id), (signed, monto_total), now)
+                    .await
+            }
             None => Ok(outcome),
         }
     }
@@ -170,9 +173,8 @@ impl Table {
     async fn sign_after(
         &self,
         earlier: Option<&Receipt>,
-        scope: &Scope,
-        id: &ReceiptId,
-        signed: &Signed,
+        (scope, id): (&Scope, &ReceiptId),
+        (signed, monto_total): (&Signed, &str),
         now: Timestamp,
     ) -> Result<SignedLater, StoreError> {
         // `validated` is passed through within the step: the document was checked to be signed.
