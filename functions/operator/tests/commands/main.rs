@@ -66,7 +66,7 @@ async fn what_is_no_command_is_answered_with_what_is_wrong() {
         (json!({}), "command"),
         (json!({ "command": "shred_company" }), "shred_company"),
         (json!({ "command": "show_company" }), "company"),
-        (json!({ "command": "show_company", "company": "0" }), "0"),
+        (json!({ "command": "show_company", "company": "0" }), "32"),
         (
             json!({ "command": "show_company", "company": "0123456789abcdefghjkmnpqrstvwxyz", "colour": 1 }),
             "colour",

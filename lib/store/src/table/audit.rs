@@ -1,6 +1,6 @@
 //! What the consistency check reads beside single records, and the one thing that it repairs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ecf::{Encf, ReceiptType};
 use jiff::civil::Date;
@@ -97,7 +97,7 @@ impl Table {
         let seen = counters::names(seen);
         let mut change = Change::of(keys::counter(scope, counted.day));
         let counted = counters::names(counted);
-        for name in seen.keys().chain(counted.keys()) {
+        for name in seen.keys().chain(counted.keys()).collect::<BTreeSet<_>>() {
             let (before, after) = (seen.get(name), counted.get(name));
             if before == after {
                 continue;
