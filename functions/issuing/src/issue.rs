@@ -21,9 +21,9 @@ use xmldsig::Identity;
 
 use crate::App;
 use crate::check::{Checked, check};
-use crate::note;
 use crate::issuer::Issuer;
 use crate::kept::{due, keep};
+use crate::note;
 use crate::request::{IssueQuery, IssueRequest};
 use crate::signing::{NUMBER_ATTEMPTS, Ready, Signer, number_and_sign, signer};
 use crate::validate;

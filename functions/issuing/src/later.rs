@@ -74,7 +74,10 @@ async fn number_sign_and_store(app: &App, receipt: &Receipt, now: Timestamp) -> 
     let ecf = check(&Issuer::from(receipt), &request, &query, &settings, now)?.ecf;
     // Its invoice was not known here when it was kept.
     if note::judge(app, scope, &ecf, settings.hold_notes).await?.is_some() {
-        return Err(ApiError::conflict("note_not_kept", "the receipt that it modifies was issued here meanwhile"));
+        return Err(ApiError::conflict(
+            "note_not_kept",
+            "the receipt that it modifies was issued here meanwhile",
+        ));
     }
     let identity = match signer(app, &scope.company, now).await? {
         Signer::Here(identity) => identity,

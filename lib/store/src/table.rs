@@ -38,7 +38,9 @@ pub use deliveries::Delivery;
 pub use due::{DueEntry, DueRecord, SHARDS};
 pub use keys::fiscal_day;
 pub use receipts::{
-    Claim, Cleared, Created, Failure, LOOKUPS_BEFORE_RESEND, LOOKUP_SPACING, ListedReceipt, Mode, ModifiedReceipt, NewNote, NewReceipt, Note, OUTCOME_UNKNOWN, OutboxEntry, Receipt, Recorded, Signed, SignedLater, Verdict, Withdrawal,
+    Claim, Cleared, Created, Failure, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedReceipt, Mode, ModifiedReceipt,
+    NewNote, NewReceipt, Note, OUTCOME_UNKNOWN, OutboxEntry, Receipt, Recorded, Signed, SignedLater, Verdict,
+    Withdrawal,
 };
 pub use sequences::{
     CallerTake, Changed, DueNumbers, DueRange, DueType, MOST_FREE, NewRange, Numbering, Opened, RANGE_SHARDS,

@@ -21,9 +21,9 @@ use jiff::{Timestamp, civil::Date};
 pub(super) use creation::TAKEN_AT as LOCK_TAKEN_AT;
 pub use creation::{Created, NewReceipt, SignedLater};
 pub use finding::ListedReceipt;
-pub use notes::{Cleared, ModifiedReceipt, NewNote, Note};
-pub use sending::{Claim, LOOKUPS_BEFORE_RESEND, LOOKUP_SPACING, OUTCOME_UNKNOWN};
 pub(super) use finding::{lock_owner, read_listed};
+pub use notes::{Cleared, ModifiedReceipt, NewNote, Note};
+pub use sending::{Claim, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, OUTCOME_UNKNOWN};
 pub use verdict::{Failure, Recorded, Verdict};
 pub use withdrawal::Withdrawal;
 

@@ -86,7 +86,9 @@ impl Table {
             None => "attribute_not_exists(#en) AND attribute_not_exists(#lu)",
         };
         let change = as_the_table_says(change, withdrawal.state(), as_seen);
-        Ok(match recorded(self.apply("withdraw receipt", change).await?)? {
+        let receipt = (scope, &seen.public_id);
+        let applied = self.end("withdraw receipt", receipt, withdrawal.state(), change).await?;
+        Ok(match recorded(applied)? {
             // Our own write, whose answer was lost and repeated by the SDK.
             Recorded::Already(receipt)
                 if receipt.state == withdrawal.state() && receipt.completed_at == Some(to_millis(now)) =>
