@@ -59,6 +59,14 @@ pub use identities::{Identities, certificate_summary};
 pub use ids::{AnnouncementId, ApiKeyId, CompanyId, DeliveryId, IdError, ReceiptId, Scope, Subject, WebhookId};
 pub use profiles::Profiles;
 pub use queues::{IssuingJob, LONGEST_DELAY, QueueUrls, Queues, SubmissionJob, SubmissionUrls, WebhookJob};
-pub use table::{Announcement, ApiKey, CallerTake, CertificateOwner, CertificateSummary, Changed, Claim, Cleared, Company, CompanyChanges, CompanyCreated, CompanySettings, Created, DayCounts, DayPage, Delivery, DueEntry, DueNumbers, DueRange, DueRecord, DueType, Edit, Failure, LOOKUPS_BEFORE_RESEND, LOOKUP_SPACING, ListedApiKey, ListedReceipt, MOST_FREE, Mode, ModifiedReceipt, NewApiKey, NewCompany, NewNote, NewRange, NewReceipt, NewSignup, NewWebhook, Note, Numbering, OUTCOME_UNKNOWN, Opened, OutboxEntry, RANGES_PER_TYPE, RANGE_SHARDS, Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt, Recorded, Reviewed, SHARDS, SettingsChanges, Signed, SignedLater, SignupRecord, StoredToken, Table, Take, Thresholds, UnknownCertificateOwner, Verdict, Verification, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, Withdrawal, fiscal_day, webhook_context,
+pub use table::{
+    Announcement, ApiKey, CallerTake, CertificateOwner, CertificateSummary, Changed, Claim, Cleared, Company,
+    CompanyChanges, CompanyCreated, CompanySettings, Created, DayCounts, DayPage, Delivery, DueEntry, DueNumbers,
+    DueRange, DueRecord, DueType, Edit, Failure, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt,
+    MOST_FREE, Mode, ModifiedReceipt, NewApiKey, NewCompany, NewNote, NewRange, NewReceipt, NewSignup, NewWebhook,
+    Note, Numbering, OUTCOME_UNKNOWN, Opened, OutboxEntry, RANGE_SHARDS, RANGES_PER_TYPE, Range, RangeAlert,
+    RangeChanges, RangeId, RangeIdError, RangeState, Receipt, Recorded, Reviewed, SHARDS, SettingsChanges, Signed,
+    SignedLater, SignupRecord, StoredToken, Table, Take, Thresholds, UnknownCertificateOwner, Verdict, Verification,
+    WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, Withdrawal, fiscal_day, webhook_context,
 };
 pub use vault::{StoredCertificate, Vault};

@@ -87,7 +87,9 @@ impl Table {
         };
         let change = as_the_table_says(change, withdrawal.state(), as_seen);
         let receipt = (scope, &seen.public_id);
-        let applied = self.end("withdraw receipt", receipt, withdrawal.state(), change).await?;
+        let applied = self
+            .end("withdraw receipt", receipt, withdrawal.state(), change)
+            .await?;
         Ok(match recorded(applied)? {
             // Our own write, whose answer was lost and repeated by the SDK.
             Recorded::Already(receipt)
