@@ -213,6 +213,8 @@ impl Table {
             && let Some(range) = self.range_of(scope, encf).await?
             && range.numbering == Some(Numbering::Service)
             && range.free.len() < MOST_FREE
+            // Notes wait for a successor that names the number: it must not go to another buyer's receipt.
+            && receipt.waiting_notes.is_empty()
             // Whoever named the number may have it by now.
             && self.number_left_by(scope, encf).await?.is_some()
         {
