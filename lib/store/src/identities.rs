@@ -1,7 +1,7 @@
 //! Signing identities: each company's certificate opened once, and remembered for minutes.
 //!
 //! Opening a P12 and asking Secrets Manager for it would cost more than signing. A renewed certificate is used by every
-//! running instance within [`KEPT`]; a private key lives in memory only.
+//! running instance within [`KEPT`], and at once where the one before has expired; a private key lives in memory only.
 
 use std::{
     collections::HashMap,
@@ -72,17 +72,29 @@ impl Identities {
         Ok(Some(identity))
     }
 
+    /// Asks the vault next time, after an upload.
+    pub fn forget(&self, company: &CompanyId) {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        opened.remove(company);
+    }
+
     fn remembered(&self, company: &CompanyId, now: Timestamp) -> Option<Arc<Identity>> {
         let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         let (identity, since) = opened.get(company)?;
-        (now.duration_since(*since) < KEPT).then(|| identity.clone())
+        let current = now.duration_since(*since) < KEPT && identity.certificate().is_valid_at(now);
+        current.then(|| identity.clone())
     }
 }
 
-/// What the company's profile shows of its certificate.
+/// What the company's profile shows of its certificate, under the name of its subject.
 pub fn certificate_summary(certificate: &Certificate, now: Timestamp) -> CertificateSummary {
+    let alias = match certificate.subject_cn.as_str() {
+        "" => &certificate.serial_number,
+        name => name,
+    };
     CertificateSummary {
         sha256: certificate.sha256_fingerprint,
+        alias: alias.to_owned(),
         subject: certificate.subject_cn.clone(),
         issuer: certificate.issuer.clone(),
         serial: certificate.serial_number.clone(),

@@ -108,6 +108,10 @@ id! {
     /// An event of our own that is about no receipt's verdict: the `public_id` of its payload.
     AnnouncementId
 }
+id! {
+    /// A certificate in its company's history.
+    CertificateId
+}
 random_id!(CompanyId);
 random_id!(WebhookId);
 random_id!(ApiKeyId);
@@ -195,6 +199,14 @@ impl FromStr for Subject {
             Some(("announcement", id)) => id.parse().map(Self::Announcement),
             _ => Err(IdError::Subject(text.to_owned())),
         }
+    }
+}
+
+impl CertificateId {
+    /// The id of the certificate with this SHA-256: the same certificate is the same entry of its company, and of another
+    /// company another.
+    pub fn of(company: &CompanyId, sha256: &[u8; 32]) -> Self {
+        Self(hashed(&["certificate/v1", &company.to_string(), &hex::encode(sha256)]))
     }
 }
 

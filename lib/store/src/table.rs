@@ -6,6 +6,7 @@
 mod announcements;
 mod api_keys;
 mod audit;
+mod certificates;
 mod change;
 mod companies;
 mod counters;
@@ -27,10 +28,11 @@ use aws_sdk_dynamodb::{
 
 pub use announcements::Announcement;
 pub use api_keys::{ApiKey, ListedApiKey, NewApiKey};
+pub use certificates::{CertificateActivated, CertificateSummary};
 pub use audit::DayPage;
 pub use change::Edit;
 pub use companies::{
-    CertificateOwner, CertificateSummary, Company, CompanyChanges, CompanyCreated, CompanySettings, NewCompany,
+    CertificateOwner, Company, CompanyChanges, CompanyCreated, CompanySettings, NewCompany,
     NewSignup, SettingsChanges, SignupRecord, UnknownCertificateOwner, Verification,
 };
 pub use counters::DayCounts;

@@ -124,6 +124,16 @@ impl Vault {
         }
     }
 
+    /// The same, unless it is the current one already: a repeated upload must not push the certificate before it out.
+    pub async fn renew_certificate(&self, company: &CompanyId, p12: &[u8], pin: &str) -> Result<(), StoreError> {
+        match self.certificate(company).await {
+            Ok(Some(held)) if *held.p12 == *p12 && *held.pin == *pin => Ok(()),
+            // What cannot be read is replaced.
+            Ok(_) | Err(StoreError::Corrupt { .. }) => self.store_certificate(company, p12, pin).await,
+            Err(error) => Err(error),
+        }
+    }
+
     /// The company's current certificate.
     pub async fn certificate(&self, company: &CompanyId) -> Result<Option<StoredCertificate>, StoreError> {
         let name = self.certificate_name(company);

@@ -6,7 +6,8 @@ use ecf::{Environment, Fecha, ReceiptType, Rnc};
 use ecf_api::ApiKeySecret;
 use ecf_runtime::random;
 use ecf_store::{
-    ApiKeyId, CertificateSummary, CompanyCreated, CompanyId, NewApiKey, NewCompany, NewRange, Numbering, Opened, Scope,
+    ApiKeyId, CertificateActivated, CompanyCreated, CompanyId, NewApiKey, NewCompany, NewRange, Numbering, Opened,
+    Scope, certificate_summary,
 };
 use futures::future::join_all;
 use jiff::Timestamp;
@@ -162,18 +163,9 @@ impl<'s> CompanyBuilder<'s> {
             .await
             .expect("the vault answers");
         let identity = Identity::from_pkcs12(p12, P12_PIN).expect("the P12 was made here");
-        let certificate = identity.certificate();
-        let summary = CertificateSummary {
-            sha256: certificate.sha256_fingerprint,
-            subject: certificate.subject_cn.clone(),
-            issuer: certificate.issuer.clone(),
-            serial: certificate.serial_number.clone(),
-            not_before: certificate.not_before,
-            not_after: certificate.not_after,
-            stored_at: now,
-        };
-        let known = self.stack.table().set_certificate_summary(id, &summary, now).await;
-        assert!(known.expect("the table answers"), "the company was created above");
+        let summary = certificate_summary(identity.certificate(), now);
+        let activated = self.stack.table().activate_certificate(id, &summary, None, now).await;
+        assert_eq!(activated.expect("the table answers"), CertificateActivated::Done);
     }
 
     async fn open_ranges(&self, scope: &Scope, ecf_type: ReceiptType, now: Timestamp) {

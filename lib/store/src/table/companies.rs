@@ -6,17 +6,17 @@ mod changes;
 mod settings;
 mod verification;
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::{Environment, Rnc};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
     Table,
     api_keys::NewApiKey,
+    certificates::{self, CertificateSummary},
     change::Change,
     item::{Item, NewItem, Stored, bytes, expiry, flag, instant, text},
     keys::{self, TTL},
-    write::{Applied, Part, Transacted},
+    write::{Part, Transacted},
 };
 use crate::{
     StoreError,
@@ -34,20 +34,13 @@ const TRADE_NAME: &str = "trade_name";
 const ADDRESS: &str = "address";
 const PHONE: &str = "phone";
 const DEFAULT_ENVIRONMENT: &str = "default_environment";
-const VERIFIED: &str = "verified";
+pub(super) const VERIFIED: &str = "verified";
 const DEACTIVATED_AT: &str = "deactivated_at";
 const CREATED_AT: &str = "created_at";
-const UPDATED_AT: &str = "updated_at";
-const COMPANY: &str = "company";
+pub(super) const UPDATED_AT: &str = "updated_at";
+pub(super) const COMPANY: &str = "company";
 const API_KEY: &str = "api_key";
 const BODY_HASH: &str = "body_hash";
-const CERTIFICATE: &str = "cert_sha256";
-const CERTIFICATE_SUBJECT: &str = "cert_subject";
-const CERTIFICATE_ISSUER: &str = "cert_issuer";
-const CERTIFICATE_SERIAL: &str = "cert_serial";
-const CERTIFICATE_FROM: &str = "cert_not_before";
-const CERTIFICATE_UNTIL: &str = "cert_not_after";
-const CERTIFICATE_STORED_AT: &str = "cert_stored_at";
 
 /// How long a sign-up may be repeated with the same idempotency key.
 pub(crate) const SIGNUP_REPEATABLE: SignedDuration = SignedDuration::from_hours(1);
@@ -76,18 +69,6 @@ impl Company {
     pub fn is_active(&self) -> bool {
         self.deactivated_at.is_none()
     }
-}
-
-/// What may be shown of a stored certificate; the certificate itself is in the vault.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CertificateSummary {
-    pub sha256: [u8; 32],
-    pub subject: String,
-    pub issuer: String,
-    pub serial: String,
-    pub not_before: Timestamp,
-    pub not_after: Timestamp,
-    pub stored_at: Timestamp,
 }
 
 /// A company to create.
@@ -167,6 +148,9 @@ impl Table {
         if let Some(key) = first_key {
             parts.extend(key.items().map(Part::PutNew));
         }
+        if let Some(certificate) = &new.certificate {
+            parts.push(Part::Update(certificates::history(&new.id, certificate)));
+        }
         let refusals = match self.transact("create company", parts).await {
             Ok(Transacted::Done) => return Ok(CompanyCreated::New),
             Ok(Transacted::Refused(refusals)) => refusals,
@@ -192,24 +176,6 @@ impl Table {
     pub async fn company_by_rnc(&self, rnc: &Rnc) -> Result<Option<CompanyId>, StoreError> {
         let stored = self.read_settled("read RNC owner", &keys::rnc(rnc.as_str())).await?;
         stored.map(|stored| stored.parse(COMPANY)).transpose()
-    }
-
-    /// Notes which certificate the vault holds. `false`: no such company.
-    pub async fn set_certificate_summary(
-        &self,
-        company: &CompanyId,
-        summary: &CertificateSummary,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        let mut change = Change::of(keys::company(company)).set(UPDATED_AT, instant(now));
-        for (name, value) in certificate_attributes(summary) {
-            change = change.set(name, value);
-        }
-        let change = change.when("attribute_exists(#pk)");
-        Ok(matches!(
-            self.apply("set certificate summary", change).await?,
-            Applied::Done(_)
-        ))
     }
 
     /// The sign-up of the last hour with this idempotency key.
@@ -267,22 +233,10 @@ fn profile_item(new: &NewCompany) -> Item {
         .with(VERIFIED, flag(new.verified))
         .with(CREATED_AT, created_at.clone())
         .with(UPDATED_AT, created_at);
-    for (name, value) in new.certificate.iter().flat_map(certificate_attributes) {
+    for (name, value) in new.certificate.iter().flat_map(certificates::attributes) {
         item = item.with(name, value);
     }
     item.build()
-}
-
-fn certificate_attributes(summary: &CertificateSummary) -> [(&'static str, AttributeValue); 7] {
-    [
-        (CERTIFICATE, bytes(summary.sha256)),
-        (CERTIFICATE_SUBJECT, text(&summary.subject)),
-        (CERTIFICATE_ISSUER, text(&summary.issuer)),
-        (CERTIFICATE_SERIAL, text(&summary.serial)),
-        (CERTIFICATE_FROM, instant(summary.not_before)),
-        (CERTIFICATE_UNTIL, instant(summary.not_after)),
-        (CERTIFICATE_STORED_AT, instant(summary.stored_at)),
-    ]
 }
 
 fn signup_change(signup: &NewSignup, company: &CompanyId, now: Timestamp) -> Change {
@@ -305,25 +259,10 @@ fn read_company(id: CompanyId, stored: &Stored) -> Result<Company, StoreError> {
         phone: owned(PHONE)?,
         default_environment: stored.parse(DEFAULT_ENVIRONMENT)?,
         verified: stored.flag(VERIFIED)?,
-        certificate: read_certificate(stored)?,
+        certificate: certificates::read(stored)?,
         settings: settings::read(stored)?,
         deactivated_at: stored.opt_instant(DEACTIVATED_AT)?,
         created_at: stored.instant(CREATED_AT)?,
         updated_at: stored.instant(UPDATED_AT)?,
     })
-}
-
-fn read_certificate(stored: &Stored) -> Result<Option<CertificateSummary>, StoreError> {
-    let Some(sha256) = stored.opt_hash(CERTIFICATE)? else {
-        return Ok(None);
-    };
-    Ok(Some(CertificateSummary {
-        sha256,
-        subject: stored.str(CERTIFICATE_SUBJECT)?.to_owned(),
-        issuer: stored.str(CERTIFICATE_ISSUER)?.to_owned(),
-        serial: stored.str(CERTIFICATE_SERIAL)?.to_owned(),
-        not_before: stored.instant(CERTIFICATE_FROM)?,
-        not_after: stored.instant(CERTIFICATE_UNTIL)?,
-        stored_at: stored.instant(CERTIFICATE_STORED_AT)?,
-    }))
 }

@@ -11,7 +11,7 @@ use jiff::{Timestamp, civil::Date, tz::Offset};
 
 use crate::{
     StoreError,
-    ids::{AnnouncementId, ApiKeyId, CompanyId, DeliveryId, ReceiptId, Scope, WebhookId},
+    ids::{AnnouncementId, ApiKeyId, CertificateId, CompanyId, DeliveryId, ReceiptId, Scope, WebhookId},
 };
 
 pub(crate) const PK: &str = "pk";
@@ -120,6 +120,13 @@ pub(crate) const LISTED_API_KEYS: &str = "key#";
 /// The same API key in its company's list.
 pub(crate) fn listed_api_key(company: &CompanyId, id: &ApiKeyId) -> Key {
     Key::new(company_partition(company), format!("{LISTED_API_KEYS}{id}"))
+}
+
+pub(crate) const CERTIFICATE: &str = "cert#";
+
+/// A certificate in its company's history.
+pub(crate) fn certificate(company: &CompanyId, id: &CertificateId) -> Key {
+    Key::new(company_partition(company), format!("{CERTIFICATE}{id}"))
 }
 
 pub(crate) fn ranges_partition(owner: &Scope) -> String {
@@ -310,6 +317,7 @@ rnc             rnc#131880681 / owner
 signup          su#0404040404040404040404040404040404040404040404040404040404040404 / signup
 api key         key#0505050505050505050505050505050505050505050505050505050505050505 / key
 listed api key  co#040g2081040g2081040g2081040g2081 / key#0c1g60r30c1g60r30c1g60r30c1g60r3
+certificate     co#040g2081040g2081040g2081040g2081 / cert#g6fkvfhsysck36b4dd71de78kmgsntdr
 ranges version  seq#040g2081040g2081040g2081040g2081#testecf / 31
 range           seq#040g2081040g2081040g2081040g2081#testecf / 31#0000000001
 receipt         r#040g2081040g2081040g2081040g2081#testecf#5f75fzh08rqpf0gnfhx8zw6x4tfqbs2m / r
@@ -347,6 +355,10 @@ token           tok#060606060606060606060606060606060606060606060606060606060606
             ("signup", signup(&[4; 32]).to_string()),
             ("api key", api_key(&[5; 32]).to_string()),
             ("listed api key", listed_api_key(&company_id, &key_id).to_string()),
+            (
+                "certificate",
+                certificate(&company_id, &CertificateId::of(&company_id, &[7; 32])).to_string(),
+            ),
             (
                 "ranges version",
                 ranges_version(&owner, encf.receipt_type()).to_string(),

@@ -1,13 +1,13 @@
 use ecf::{Environment, rules::OnConditional};
 use ecf_store::{
-    ApiKey, ApiKeyId, CertificateOwner, CertificateSummary, CompanyChanges, CompanyCreated, CompanySettings, Edit,
-    NewApiKey, NewCompany, NewSignup, Profiles, SettingsChanges, SignupRecord, StoredToken,
+    ApiKey, ApiKeyId, CertificateOwner, CompanyChanges, CompanyCreated, CompanySettings, Edit, NewApiKey, NewCompany,
+    NewSignup, Profiles, SettingsChanges, SignupRecord, StoredToken,
 };
 use jiff::SignedDuration;
 
 use crate::support::{app, at, bytes, company, noon};
 
-fn new_company(name: &str, rnc: &str, verified: bool) -> NewCompany {
+pub(crate) fn new_company(name: &str, rnc: &str, verified: bool) -> NewCompany {
     NewCompany {
         id: company(name),
         rnc: rnc.parse().unwrap(),
@@ -69,46 +69,6 @@ async fn an_rnc_belongs_to_one_verified_company_and_to_no_unverified_one() {
     assert_eq!((read.name.as_str(), read.verified, read.phone), ("rnc-a", false, None));
     assert_eq!(read.address.as_deref(), Some("Calle El Conde 1"));
     assert_eq!((read.created_at, read.certificate), (noon(), None));
-}
-
-#[tokio::test]
-async fn a_certificate_is_summed_up_on_its_company() {
-    let app = app("summary of certificate").await;
-    app.table
-        .create_company(new_company("cert-a", "101000002", false), None)
-        .await
-        .unwrap();
-    let summary = CertificateSummary {
-        sha256: bytes("certificate"),
-        subject: "CN=Prueba".to_owned(),
-        issuer: "CN=Raiz".to_owned(),
-        serial: "0a".to_owned(),
-        not_before: at("2026-01-01T00:00:00Z"),
-        not_after: at("2027-01-01T00:00:00Z"),
-        stored_at: noon(),
-    };
-    assert!(
-        app.table
-            .set_certificate_summary(&company("cert-a"), &summary, noon())
-            .await
-            .unwrap()
-    );
-    assert!(
-        !app.table
-            .set_certificate_summary(&company("cert-none"), &summary, noon())
-            .await
-            .unwrap()
-    );
-    let read = app.table.company(&company("cert-a")).await.unwrap().unwrap();
-    assert_eq!(read.certificate.as_ref(), Some(&summary));
-
-    let with_certificate = NewCompany {
-        certificate: Some(summary.clone()),
-        ..new_company("cert-b", "101000002", false)
-    };
-    app.table.create_company(with_certificate, None).await.unwrap();
-    let read = app.table.company(&company("cert-b")).await.unwrap().unwrap();
-    assert_eq!(read.certificate, Some(summary));
 }
 
 #[tokio::test]
