@@ -3,8 +3,8 @@
 use axum::Json;
 use axum::extract::State;
 use ecf::{Environment, Fecha};
-use ecf_api::{ApiError, Caller, CodedError, Instant, ValidationError};
-use ecf_store::{CertificateSummary, Company, CompanySettings, Range, RangeState};
+use ecf_api::{ApiError, Caller, CodedError, CompanyCertificateView, ValidationError};
+use ecf_store::{Company, CompanySettings, Range, RangeState};
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -25,25 +25,10 @@ pub(crate) struct CompanyView {
     default_environment: Environment,
     is_active: bool,
     /// `null` until a P12 was uploaded.
-    certificate: Option<CertificateView>,
+    certificate: Option<CompanyCertificateView>,
     /// The receipt types that have numbers left in the key's environment.
     active_ncf_types: Vec<&'static str>,
     settings: SettingsView,
-}
-
-/// The certificate that signs, in every environment.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct CertificateView {
-    /// Whether it is valid now.
-    active: bool,
-    /// The key's: one certificate serves all environments.
-    #[schema(value_type = String, example = "TesteCF")]
-    environment: Environment,
-    expires_at: Instant,
-    /// Whole days; below zero once it has expired.
-    days_until_expiry: i64,
-    subject_cn: String,
-    serial_number: String,
 }
 
 /// How the company wants its receipts treated.
@@ -78,22 +63,9 @@ impl CompanyView {
             default_environment: company.default_environment,
             certificate: company
                 .certificate
-                .map(|certificate| CertificateView::of(certificate, environment, now)),
+                .map(|certificate| CompanyCertificateView::of(&certificate, environment, now)),
             active_ncf_types: active_types(ranges, Fecha::at(now)),
             settings: company.settings.into(),
-        }
-    }
-}
-
-impl CertificateView {
-    fn of(certificate: CertificateSummary, environment: Environment, now: Timestamp) -> Self {
-        Self {
-            active: (certificate.not_before..=certificate.not_after).contains(&now),
-            environment,
-            expires_at: certificate.not_after.into(),
-            days_until_expiry: days_until(certificate.not_after, now),
-            subject_cn: certificate.subject,
-            serial_number: certificate.serial,
         }
     }
 }
@@ -109,10 +81,6 @@ impl From<CompanySettings> for SettingsView {
             sequence_alert_days: settings.sequence_alert_days,
         }
     }
-}
-
-fn days_until(end: Timestamp, now: Timestamp) -> i64 {
-    end.duration_since(now).as_secs().div_euclid(24 * 60 * 60)
 }
 
 /// The types of the ranges that still give numbers; ranges come in the order of their types.

@@ -4,17 +4,20 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use ecf::{Environment, Rnc};
-use ecf_api::{ApiError, ApiKeySecret, CodedError, FieldError, Instant, ValidJson, ValidationError};
+use ecf_api::{
+    ApiError, ApiKeySecret, CertificateView, CodedError, FieldError, Owner, P12Fields, ValidJson, ValidationError,
+    open_certificate,
+};
 use ecf_store::{
-    ApiKeyId, CompanyCreated, CompanyId, NewApiKey, NewCompany, NewSignup, Scope, SignupRecord, WebhookJob,
-    certificate_summary,
+    ApiKeyId, CertificateSummary, CompanyCreated, CompanyId, NewApiKey, NewCompany, NewSignup, Scope, SignupRecord,
+    WebhookJob, certificate_summary,
 };
 use jiff::Timestamp;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 use utoipa::ToSchema;
-use xmldsig::{Certificate, Identity, P12Error};
+use xmldsig::Identity;
 
 use crate::App;
 use crate::request::RegisterRequest;
@@ -49,16 +52,6 @@ struct ApiKeyView {
     only_shown_once: bool,
 }
 
-#[derive(Debug, Serialize, ToSchema)]
-struct CertificateView {
-    subject_cn: String,
-    issuer: String,
-    serial_number: String,
-    not_before: Instant,
-    not_after: Instant,
-    days_until_expiry: i64,
-}
-
 /// Creates the company, or for a retry within the hour replaces the key that the caller never saw.
 #[utoipa::path(
     post,
@@ -85,11 +78,12 @@ pub(crate) async fn register(
     if let Some(key) = &signup_key
         && let Some(signup) = app.table.signup(key, now).await?
     {
-        return repeated(&app, &request, &signup, identity.as_ref(), now).await;
+        return repeated(&app, &request, &signup, now).await;
     }
+    // A delegate's certificate is good for signing, but proves nothing.
     let verified = identity
         .as_ref()
-        .is_some_and(|identity| belongs_to(identity.certificate(), &request.rnc));
+        .is_some_and(|identity| Owner::of(identity.certificate(), &request.rnc, &[]) == Owner::Taxpayer);
     let environment = environment(&request, verified)?;
     let id = CompanyId::from_random(ecf_runtime::random());
     let (key, new_key) = api_key(id, &request.rnc, environment, now);
@@ -117,6 +111,7 @@ pub(crate) async fn register(
             .open_precertification_ranges(&scope, app.settings.precertification_valid_until, now)
             .await?;
     }
+    let certificate = identity.map(|identity| certificate_summary(identity.certificate(), now));
     let new = NewCompany {
         id,
         rnc: request.rnc.clone(),
@@ -127,9 +122,7 @@ pub(crate) async fn register(
         phone: request.phone.clone(),
         default_environment: environment,
         verified,
-        certificate: identity
-            .as_ref()
-            .map(|identity| certificate_summary(identity.certificate(), now)),
+        certificate: certificate.clone(),
         signup,
         created_at: now,
     };
@@ -144,7 +137,7 @@ pub(crate) async fn register(
     tell_portal(&app, id).await;
     Ok((
         StatusCode::CREATED,
-        Json(view(&request, id, environment, verified, &key, identity.as_ref(), now)),
+        Json(view(&request, id, environment, verified, &key, certificate, now)),
     ))
 }
 
@@ -153,7 +146,6 @@ async fn repeated(
     app: &App,
     request: &RegisterRequest,
     signup: &SignupRecord,
-    identity: Option<&Identity>,
     now: Timestamp,
 ) -> Result<(StatusCode, Json<RegisteredView>), ApiError> {
     if !bool::from(signup.body_hash.ct_eq(&request.body_hash())) {
@@ -178,7 +170,7 @@ async fn repeated(
         company.default_environment,
         company.verified,
         &key,
-        identity,
+        company.certificate,
         now,
     );
     Ok((StatusCode::CREATED, Json(view)))
@@ -203,36 +195,11 @@ fn check_invitation(app: &App, request: &RegisterRequest) -> Result<(), ApiError
 /// Opens the P12 and proves that it can sign, so that no company is registered with a file that will fail later.
 fn certificate(request: &RegisterRequest, now: Timestamp) -> Result<Option<Identity>, ApiError> {
     let Some(p12) = &request.p12 else { return Ok(None) };
-    let refused =
-        |field: &str, kind, msg: String| ApiError::validation(vec![FieldError::new(["body", field], kind, msg)]);
-    let identity = Identity::from_pkcs12(p12, request.pin.as_deref().unwrap_or_default()).map_err(|error| {
-        let field = if matches!(error, P12Error::WrongPassword) {
-            "pin"
-        } else {
-            "p12_base64"
-        };
-        refused(field, "certificate_error", error.to_string())
-    })?;
-    identity
-        .prove()
-        .map_err(|error| refused("p12_base64", "certificate_error", error.to_string()))?;
-    let certificate = identity.certificate();
-    if !certificate.is_valid_at(now) {
-        let msg = format!(
-            "the certificate is valid from {} to {}",
-            certificate.not_before, certificate.not_after
-        );
-        return Err(refused("p12_base64", "certificate_error", msg));
-    }
-    Ok(Some(identity))
-}
-
-/// Whether the certificate's owner is the taxpayer itself. A delegate's certificate is good for signing, but proves nothing.
-fn belongs_to(certificate: &Certificate, rnc: &Rnc) -> bool {
-    certificate.subject_serial.as_deref().is_some_and(|serial| {
-        let digits: String = serial.chars().filter(char::is_ascii_digit).collect();
-        digits == rnc.as_str()
-    })
+    const FIELDS: P12Fields = P12Fields {
+        file: "p12_base64",
+        pin: "pin",
+    };
+    open_certificate(p12, request.pin.as_deref().unwrap_or_default(), FIELDS, now).map(Some)
 }
 
 fn environment(request: &RegisterRequest, verified: bool) -> Result<Environment, ApiError> {
@@ -295,7 +262,7 @@ fn view(
     environment: Environment,
     verified: bool,
     key: &ApiKeySecret,
-    identity: Option<&Identity>,
+    certificate: Option<CertificateSummary>,
     now: Timestamp,
 ) -> RegisteredView {
     RegisteredView {
@@ -317,16 +284,6 @@ fn view(
             environment: environment.to_string(),
             only_shown_once: true,
         },
-        certificate: identity.map(|identity| {
-            let certificate = identity.certificate();
-            CertificateView {
-                subject_cn: certificate.subject_cn.clone(),
-                issuer: certificate.issuer.clone(),
-                serial_number: certificate.serial_number.clone(),
-                not_before: certificate.not_before.into(),
-                not_after: certificate.not_after.into(),
-                days_until_expiry: certificate.not_after.duration_since(now).as_hours() / 24,
-            }
-        }),
+        certificate: certificate.map(|summary| CertificateView::of(&id, summary, true, environment, now)),
     }
 }

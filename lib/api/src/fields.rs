@@ -46,19 +46,30 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Reads a whole request, or says everything that is wrong with it.
-    pub(crate) fn read_all<T: FromFields>(root: &'static str, members: Vec<(Box<str>, Node)>) -> Result<T, ApiError> {
-        let mut fields = Self {
+    /// The fields of a request whose errors are told under `root`.
+    pub(crate) fn new(root: &'static str, members: Vec<(Box<str>, Node)>) -> Self {
+        Self {
             root,
             members,
             taken: Vec::new(),
             errors: Vec::new(),
-        };
-        match T::read(&mut fields) {
-            Some(value) if fields.errors.is_empty() => Ok(value),
-            Some(_) => Err(ApiError::validation(fields.errors)),
-            None if fields.errors.is_empty() => Err(ApiError::internal("a request was refused without an error")),
-            None => Err(ApiError::validation(fields.errors)),
+        }
+    }
+
+    /// Reads a whole request, or says everything that is wrong with it.
+    pub(crate) fn read_all<T: FromFields>(root: &'static str, members: Vec<(Box<str>, Node)>) -> Result<T, ApiError> {
+        let mut fields = Self::new(root, members);
+        let value = T::read(&mut fields);
+        fields.finish(value)
+    }
+
+    /// What was read, unless something was wrong with it.
+    pub(crate) fn finish<T>(self, value: Option<T>) -> Result<T, ApiError> {
+        match value {
+            Some(value) if self.errors.is_empty() => Ok(value),
+            Some(_) => Err(ApiError::validation(self.errors)),
+            None if self.errors.is_empty() => Err(ApiError::internal("a request was refused without an error")),
+            None => Err(ApiError::validation(self.errors)),
         }
     }
 
@@ -71,6 +82,11 @@ impl Fields {
     /// Records an error that concerns more than one field, at the field where it is best repaired.
     pub fn reject(&mut self, name: &str, kind: &'static str, msg: impl Into<String>) {
         self.errors.push(FieldError::new([self.root, name], kind, msg));
+    }
+
+    /// Records an error that was put together elsewhere.
+    pub fn reject_with(&mut self, error: FieldError) {
+        self.errors.push(error);
     }
 
     /// Records what the fiscal engine found in the document that this field holds.

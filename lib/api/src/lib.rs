@@ -1,7 +1,7 @@
 //! What all HTTP functions share: who calls, what came in, what goes out, and how it fails.
 //!
 //! A handler's signature is made of this crate's types. [`Caller`] exists only after the API key was checked.
-//! [`ValidJson`], [`ValidQuery`] and [`PathId`] hold domain types, read by [`FromFields`] with every bad field reported
+//! [`ValidJson`], [`ValidForm`], [`ValidQuery`] and [`PathId`] hold domain types, read by [`FromFields`] with every bad field reported
 //! at once. [`ApiError`] alone knows status codes. Views such as [`DocumentView`] are what several functions answer.
 //! [`finish`] puts the common layers around a function's router; no router is served without it.
 
@@ -9,9 +9,11 @@
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test"))]
 
 mod caller;
+mod certificate;
 mod download;
 mod error;
 mod fields;
+mod form;
 mod json;
 mod layers;
 mod path;
@@ -19,14 +21,16 @@ mod query;
 mod views;
 
 pub use caller::{ApiKeySecret, Caller, Keys};
+pub use certificate::{LARGEST_P12_BYTES, Owner, P12Fields, open_certificate, signing_identity};
 pub use download::Download;
 pub use error::{ApiError, CodedDetail, CodedError, FieldError, ValidationError};
 pub use fields::{Field, Fields, FromFields};
+pub use form::{Form, FormFile, FromForm, ValidForm};
 pub use json::{ValidJson, read_body};
 pub use layers::{BODY_LIMIT_BYTES, finish};
 pub use path::PathId;
 pub use query::{Page, ValidQuery};
 pub use views::{
-    ArtifactsView, DocumentView, ExplanationView, FullDocumentView, Instant, ListView, SecurityCode, TaxauthArtifact,
-    TaxauthResponse, TrackId,
+    ArtifactsView, CertificateView, CompanyCertificateView, DocumentView, ExplanationView, FullDocumentView, Instant,
+    ListView, SecurityCode, TaxauthArtifact, TaxauthResponse, TrackId,
 };

@@ -3,11 +3,13 @@
 use serde::Serialize;
 use utoipa::ToSchema;
 
+mod certificate;
 mod document;
 mod explanation;
 mod instant;
 mod twins;
 
+pub use certificate::{CertificateView, CompanyCertificateView};
 pub use document::{ArtifactsView, DocumentView, FullDocumentView};
 pub use explanation::ExplanationView;
 pub use instant::Instant;

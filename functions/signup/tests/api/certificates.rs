@@ -27,6 +27,8 @@ async fn the_owners_certificate_verifies_the_company_and_signs_for_it() {
     let certificate = &registered["certificate"];
     let serial = certificate["serial_number"].as_str().unwrap();
     let expected = json!({
+        "public_id": certificate["public_id"], "alias": "PRUEBA DEL SISTEMA", "environment": "TesteCF",
+        "is_active": true, "uploaded_at": "2026-11-27T16:00:00.000Z",
         "subject_cn": "PRUEBA DEL SISTEMA", "issuer": certificate["issuer"], "serial_number": serial,
         "not_before": "2026-01-01T04:00:00.000Z", "not_after": "2029-01-01T04:00:00.000Z", "days_until_expiry": 765,
     });
@@ -41,6 +43,7 @@ async fn the_owners_certificate_verifies_the_company_and_signs_for_it() {
     let summary = kept.certificate.expect("the profile shows the certificate");
     assert_eq!(summary.sha256, identity.certificate().sha256_fingerprint);
     assert_eq!((summary.serial.as_str(), summary.stored_at), (serial, now));
+    assert_eq!(certificate["public_id"], summary.id(&id).to_string());
 }
 
 #[tokio::test]
@@ -93,10 +96,9 @@ async fn a_certificate_serves_from_its_first_to_its_last_moment() {
     api.stack.clock().advance(SignedDuration::from_secs(1));
     let refused = api.register(&company_with_certificate("130000001")).await.expect(422);
     assert_eq!(fault(&refused), certificate_error("p12_base64"));
-    assert_eq!(
-        refused["detail"][0]["msg"],
-        "the certificate is valid from 2026-01-01T04:00:00Z to 2029-01-01T04:00:00Z"
-    );
+    let expected =
+        json!({ "code": "expired", "not_before": "2026-01-01T04:00:00Z", "not_after": "2029-01-01T04:00:00Z" });
+    assert_eq!(refused["detail"][0]["ctx"], expected);
 }
 
 #[tokio::test]

@@ -1,0 +1,187 @@
+//! Bodies of type `multipart/form-data`: files and texts by the names of their parts.
+//!
+//! The body is read whole, within the limit that every body has. Texts are read like the fields of a JSON body, so every
+//! bad one is told at once; a PIN is a text, and is never shown back. A part with `Content-Transfer-Encoding: base64` is
+//! decoded, as old libraries still send it.
+
+use axum::extract::multipart::{Field as RawPart, MultipartError};
+use axum::extract::{FromRequest, Multipart, Request};
+use base64::{Engine, prelude::BASE64_STANDARD};
+use bytes::Bytes;
+use ecf::Node;
+use http::{StatusCode, header::CONTENT_TYPE};
+
+use crate::{ApiError, FieldError, Fields, layers::BODY_LIMIT_BYTES};
+
+/// More parts than any form has.
+const MOST_PARTS: usize = 32;
+
+/// A form that was read into a request type, whole and right.
+#[derive(Debug, Clone)]
+pub struct ValidForm<T>(pub T);
+
+/// A request that can be read from a form.
+pub trait FromForm: Sized {
+    /// Asks for every part, then builds the value; `None` when a required one is missing or wrong.
+    fn read(form: &mut Form) -> Option<Self>;
+}
+
+/// The parts of one form, and the errors found so far.
+#[derive(Debug)]
+pub struct Form {
+    files: Vec<(String, FormFile)>,
+    fields: Fields,
+}
+
+/// A file that came in a form.
+#[derive(Clone)]
+pub struct FormFile {
+    /// The last step of the name that the client gave: some send the whole path. `None` for a part without a name, which
+    /// is how a text is sent.
+    pub name: Option<String>,
+    pub bytes: Bytes,
+}
+
+impl std::fmt::Debug for FormFile {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        // The bytes may be a private key.
+        f.debug_struct("FormFile")
+            .field("name", &self.name)
+            .field("size_bytes", &self.bytes.len())
+            .finish()
+    }
+}
+
+impl Form {
+    /// A file that must be there and not be empty.
+    pub fn file(&mut self, name: &'static str) -> Option<FormFile> {
+        let Some(file) = self.optional_file(name) else {
+            self.fields
+                .reject(name, "missing", "Field required: a part with the file");
+            return None;
+        };
+        if file.bytes.is_empty() {
+            let error =
+                FieldError::new(["body", name], "value_error", "the file is empty").with_ctx("code", "empty_file");
+            self.fields.reject_with(error);
+            return None;
+        }
+        Some(file)
+    }
+
+    /// A file that may be missing.
+    pub fn optional_file(&mut self, name: &str) -> Option<FormFile> {
+        let place = self.files.iter().position(|(known, _)| known == name)?;
+        Some(self.files.swap_remove(place).1)
+    }
+
+    /// The texts, to be read like the fields of a JSON body.
+    pub fn fields(&mut self) -> &mut Fields {
+        &mut self.fields
+    }
+
+    async fn of(mut parts: Multipart) -> Result<Self, ApiError> {
+        let mut files = Vec::new();
+        let mut texts = Vec::new();
+        while let Some(part) = parts.next_field().await.map_err(unreadable)? {
+            let Some(name) = part.name().map(str::to_owned) else {
+                continue;
+            };
+            if files.len() == MOST_PARTS {
+                let msg = format!("a form has at most {MOST_PARTS} parts");
+                return Err(ApiError::validation(vec![FieldError::new(["body"], "too_long", msg)]));
+            }
+            let file = read(part, &name).await?;
+            if file.name.is_none() {
+                texts.push((name.clone().into_boxed_str(), Node::Text(text(&file.bytes).into())));
+            }
+            files.push((name, file));
+        }
+        Ok(Self {
+            files,
+            fields: Fields::new("body", texts),
+        })
+    }
+}
+
+impl<T, S> FromRequest<S> for ValidForm<T>
+where
+    T: FromForm,
+    S: Send + Sync,
+{
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        let mut form = Form::from_request(request, state).await?;
+        let value = T::read(&mut form);
+        form.fields.finish(value).map(Self)
+    }
+}
+
+impl<S: Send + Sync> FromRequest<S> for Form {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
+        const EXPECTED: &str = "multipart/form-data";
+        let given = request
+            .headers()
+            .get(CONTENT_TYPE)
+            .map(|value| value.as_bytes().to_ascii_lowercase());
+        if !given.is_some_and(|given| given.starts_with(EXPECTED.as_bytes())) {
+            return Err(ApiError::unsupported_media_type(EXPECTED));
+        }
+        let Ok(parts) = Multipart::from_request(request, state).await else {
+            let msg = "the content type names no boundary: let the HTTP library write this header";
+            return Err(malformed(msg.to_owned()));
+        };
+        Self::of(parts).await
+    }
+}
+
+async fn read(part: RawPart<'_>, name: &str) -> Result<FormFile, ApiError> {
+    let file_name = part.file_name().map(base_name);
+    let is_base64 = part
+        .headers()
+        .get("content-transfer-encoding")
+        .is_some_and(|encoding| encoding.as_bytes().eq_ignore_ascii_case(b"base64"));
+    let mut bytes = part.bytes().await.map_err(unreadable)?;
+    if is_base64 {
+        let packed: Vec<u8> = bytes
+            .iter()
+            .copied()
+            .filter(|byte| !byte.is_ascii_whitespace())
+            .collect();
+        let decoded = BASE64_STANDARD.decode(packed).map_err(|_| {
+            let msg = "the part says Content-Transfer-Encoding: base64, but is not Base64";
+            ApiError::validation(vec![FieldError::new(["body", name], "value_error", msg)])
+        })?;
+        bytes = decoded.into();
+    }
+    Ok(FormFile { name: file_name, bytes })
+}
+
+/// UTF-8, or the Latin-1 of older systems, in which every byte is a character.
+fn text(bytes: &[u8]) -> String {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => bytes.iter().copied().map(char::from).collect(),
+    }
+}
+
+fn base_name(path: &str) -> String {
+    path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned()
+}
+
+fn unreadable(error: MultipartError) -> ApiError {
+    match error.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => ApiError::payload_too_large(BODY_LIMIT_BYTES),
+        _ => malformed(format!("the form cannot be read: {}", error.body_text())),
+    }
+}
+
+fn malformed(msg: String) -> ApiError {
+    ApiError::validation(vec![FieldError::new(["body"], "multipart_invalid", msg)])
+}
+
+#[cfg(test)]
+mod tests;
