@@ -25,13 +25,13 @@ use crate::request::RegisterRequest;
 /// What a new company gets. The key is shown here and never again.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RegisteredView {
-    company: CompanyView,
+    company: RegisteredCompanyView,
     api_key: ApiKeyView,
     certificate: Option<CertificateView>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
-struct CompanyView {
+struct RegisteredCompanyView {
     public_id: String,
     rnc: String,
     name: String,
@@ -266,7 +266,7 @@ fn view(
     now: Timestamp,
 ) -> RegisteredView {
     RegisteredView {
-        company: CompanyView {
+        company: RegisteredCompanyView {
             public_id: id.to_string(),
             rnc: request.rnc.to_string(),
             name: request.name.clone(),

@@ -4,9 +4,11 @@ Every public method of the client is either called here or named in LATER, with 
 proves that none was forgotten.
 """
 
+import base64
 import inspect
 import json
 import sys
+import tempfile
 import threading
 import time
 from datetime import datetime, timedelta, timezone
@@ -22,8 +24,8 @@ BASE = READY["base_url"] + "/api/v1"
 LATER = {
     "the whole client API": {
         "ecf.list", "ecf.download_xml", "ecf.download_rfce", "ecf.status_public",
-        "client.company", "client.update_company", "client.summary", "client.list_certificates",
-        "client.upload_certificate", "client.documents", "client.get_document", "client.download_artifact",
+        "client.company", "client.update_company", "client.summary",
+        "client.documents", "client.get_document", "client.download_artifact",
         "client.list_artifacts", "client.update_webhook", "client.rotate_webhook_secret", "client.delete_webhook",
         "dgii.rnc", "dgii.directory", "dgii.status_services", "dgii.status_maintenance", "dgii.status",
         "dgii.status_impact", "dgii.status_environment", "dgii.status_refresh",
@@ -37,6 +39,7 @@ LATER = {
 }
 CALLED = {
     "health", "close", "ecf.create", "ecf.get", "ecf.states", "client.sequences", "ecf.mark_incapacity",
+    "client.list_certificates", "client.upload_certificate",
     "client.list_webhooks", "client.create_webhook", "client.test_webhook", "client.webhook_deliveries",
 }
 
@@ -145,6 +148,15 @@ def main():
                                 scheduled_for=tomorrow.isoformat())
     assert waiting.status.value == "deferred" and waiting.encf is None and waiting.scheduled_for, waiting
     assert client.ecf.mark_incapacity(waiting.public_id).status.value == "incapacity"
+
+    with tempfile.NamedTemporaryFile(suffix=".p12") as file:
+        file.write(base64.b64decode(READY["test_p12"]))
+        file.flush()
+        uploaded = client.client.upload_certificate(
+            certificate_path=file.name, pin=READY["test_p12_pin"], environment="TesteCF")
+        refused(ECFValidationError, lambda: client.client.upload_certificate(certificate_path=file.name, pin="wrong"))
+    assert uploaded.is_active and uploaded.days_until_expiry > 0, uploaded
+    assert [known.public_id for known in client.client.list_certificates() if known.is_active] == [uploaded.public_id]
 
     refused(ECFNotFoundError, lambda: client.ecf.get("0" * 32))
     refused(ECFValidationError, lambda: client.ecf.create(idempotency_key="bad", ecf_type="31", payload={}))

@@ -30,6 +30,7 @@ pub enum Mounted {
 /// When a variable is missing, or no crate has the name.
 pub fn mount(name: &str, env: &Env, clients: &Clients, clock: Clock) -> Result<Mounted, Error> {
     Ok(match name {
+        "certificates" => Mounted::Http(certificates::router(certificates::App::from_env(env, clients, clock)?)),
         "company" => Mounted::Http(company::router(company::App::from_env(env, clients, clock)?)),
         "issuing" => Mounted::Http(issuing::router(issuing::App::from_env(env, clients, clock)?)),
         "signup" => Mounted::Http(signup::router(signup::App::from_env(env, clients, clock)?)),

@@ -51,6 +51,7 @@ pub fn document() -> Result<String, OpenapiError> {
     let mut contract = issuing::Contract::openapi();
     for part in [
         signup::Contract::openapi(),
+        certificates::Contract::openapi(),
         company::Contract::openapi(),
         webhooks::Contract::openapi(),
         status::Contract::openapi(),

@@ -54,7 +54,9 @@ fn each_route_stands_once_and_has_its_twin() {
     assert_eq!(
         routes,
         [
+            "ANY /api/v1/client/certificates certificates",
             "ANY /api/v1/client/company company",
+            "ANY /api/v1/client/tools/{proxy+} certificates",
             "ANY /api/v1/client/webhooks webhooks",
             "ANY /api/v1/client/webhooks/{proxy+} webhooks",
             "ANY /api/v1/eCF issuing",

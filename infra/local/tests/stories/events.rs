@@ -14,7 +14,12 @@ use crate::support::System;
 const EVENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../events");
 
 /// What each request is answered. The ids in the payloads are of nobody: reading them finds nothing.
-const ANSWERS: [(&str, i64); 17] = [
+const ANSWERS: [(&str, i64); 22] = [
+    ("certificates/inspect-p12.json", 200),
+    ("certificates/list.json", 200),
+    ("certificates/sign-xml.json", 200),
+    ("certificates/upload.json", 201),
+    ("certificates/verify-xml.json", 200),
     ("company/change-sequence.json", 200),
     ("company/open-sequence.json", 201),
     ("company/sequences.json", 200),

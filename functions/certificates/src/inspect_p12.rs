@@ -1,0 +1,250 @@
+//! `POST /api/v1/client/tools/inspect-p12`.
+//!
+//! For whoever has a file that does not serve: what is in it as far as the PIN opens it, what is wrong, and what to do.
+//! Nothing is kept or logged.
+
+use axum::Json;
+use axum::extract::State;
+use ecf_api::{
+    Caller, CodedError, Form, FormFile, FromForm, Instant, LARGEST_P12_BYTES, Owner, ValidForm, ValidationError,
+};
+use serde::Serialize;
+use utoipa::ToSchema;
+use xmldsig::{InspectedCertificate, InspectedKey, Inspection, P12Problem, Protection, inspect_pkcs12};
+
+use crate::App;
+use crate::upload::FIELDS;
+
+/// A P12, with its PIN as far as it is known.
+#[derive(ToSchema)]
+pub(crate) struct InspectRequest {
+    /// The P12 (PFX) file.
+    #[schema(value_type = String, format = Binary)]
+    certificate: FormFile,
+    /// Without it, or with a wrong one, algorithms are told and little more.
+    #[schema(max_length = 200)]
+    pin: Option<String>,
+}
+
+impl FromForm for InspectRequest {
+    fn read(form: &mut Form) -> Option<Self> {
+        let certificate = form.file(FIELDS.file);
+        let pin = form.fields().text(FIELDS.pin).secret().length(0..=200).optional();
+        Some(Self {
+            certificate: certificate?,
+            pin,
+        })
+    }
+}
+
+/// What is in a P12.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct InspectionView {
+    /// Whether an upload of this file with this PIN would be taken.
+    would_be_taken: bool,
+    size_bytes: usize,
+    /// Absent when nothing in the file tells.
+    pin_fits: Option<bool>,
+    /// The integrity check; absent when there is none.
+    mac: Option<ProtectionView>,
+    /// How the parts that are not keys are encrypted.
+    encryption: Vec<ProtectionView>,
+    keys: Vec<KeyView>,
+    certificates: Vec<CertificateDetailView>,
+    /// Positions in `certificates`, from the signer's up to the last issuer that the file has.
+    chain: Vec<usize>,
+    /// Whose the signer's certificate is, seen from the company of the API key: `company`, `other` or `unstated`.
+    owner: Option<&'static str>,
+    /// What is wrong, the worst first.
+    problems: Vec<ProblemView>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct ProtectionView {
+    #[schema(example = "PBE-SHA1-RC2-40")]
+    algorithm: String,
+    iterations: Option<u32>,
+    supported: bool,
+    /// Whether everybody can break it.
+    weak: bool,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct KeyView {
+    /// Absent while the key stays locked.
+    #[schema(example = "RSA 2048")]
+    kind: Option<String>,
+    protection: Option<ProtectionView>,
+    friendly_name: Option<String>,
+    /// Position of the certificate that belongs to it.
+    certificate: Option<usize>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct CertificateDetailView {
+    subject: String,
+    /// Where the RNC or cédula of the holder stands.
+    subject_serial_number: Option<String>,
+    issuer: String,
+    serial_number: String,
+    not_before: Instant,
+    not_after: Instant,
+    key: String,
+    /// Absent when the certificate does not restrict it.
+    key_usage: Option<Vec<&'static str>>,
+    is_authority: bool,
+    self_issued: bool,
+    has_key: bool,
+    sha256: String,
+    sha1: String,
+    friendly_name: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct ProblemView {
+    /// Stays the same for the same problem.
+    code: &'static str,
+    message: String,
+    /// Whether the file cannot be used because of it.
+    fatal: bool,
+    what_to_do: Option<&'static str>,
+}
+
+/// Tells what is in a P12 and what is wrong with it, whatever it is; nothing is kept.
+#[utoipa::path(
+    post,
+    path = "/api/v1/client/tools/inspect-p12",
+    tag = "Herramientas",
+    summary = "Examinar un P12",
+    request_body(content = InspectRequest, content_type = "multipart/form-data"),
+    responses(
+        (status = 200, description = "What is in the file, also when it does not open", body = InspectionView),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 413, description = "The body is too large", body = CodedError),
+        (status = 415, description = "The body is no form", body = CodedError),
+        (status = 422, description = "The file is missing or empty", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn inspect_p12(
+    State(app): State<App>,
+    caller: Caller,
+    ValidForm(request): ValidForm<InspectRequest>,
+) -> Json<InspectionView> {
+    let pin = request.pin.as_deref().unwrap_or_default();
+    let found = inspect_pkcs12(&request.certificate.bytes, pin, app.clock.now());
+    Json(InspectionView::of(found, &caller))
+}
+
+impl InspectionView {
+    fn of(found: Inspection, caller: &Caller) -> Self {
+        let signer = found.chain.first().and_then(|&place| found.certificates.get(place));
+        let owner = signer.map(|signer| match Owner::of(&signer.certificate, &caller.rnc, &[]) {
+            Owner::Taxpayer => "company",
+            Owner::Delegate(_) | Owner::Other(_) => "other",
+            Owner::Unstated => "unstated",
+        });
+        let fits = found.size_bytes <= LARGEST_P12_BYTES;
+        Self {
+            would_be_taken: fits && !found.problems.iter().any(P12Problem::is_fatal),
+            size_bytes: found.size_bytes,
+            pin_fits: found.password_fits,
+            mac: found.mac.map(ProtectionView::from),
+            encryption: found.encryption.into_iter().map(ProtectionView::from).collect(),
+            keys: found.keys.into_iter().map(KeyView::from).collect(),
+            certificates: found
+                .certificates
+                .into_iter()
+                .map(CertificateDetailView::from)
+                .collect(),
+            chain: found.chain,
+            owner,
+            problems: found.problems.iter().map(ProblemView::from).collect(),
+        }
+    }
+}
+
+impl From<Protection> for ProtectionView {
+    fn from(protection: Protection) -> Self {
+        Self {
+            algorithm: protection.algorithm,
+            iterations: protection.iterations,
+            supported: protection.supported,
+            weak: protection.weak,
+        }
+    }
+}
+
+impl From<InspectedKey> for KeyView {
+    fn from(key: InspectedKey) -> Self {
+        Self {
+            kind: key.kind.map(|kind| kind.to_string()),
+            protection: key.protection.map(ProtectionView::from),
+            friendly_name: key.friendly_name,
+            certificate: key.certificate,
+        }
+    }
+}
+
+impl From<InspectedCertificate> for CertificateDetailView {
+    fn from(inspected: InspectedCertificate) -> Self {
+        let certificate = inspected.certificate;
+        let key_usage = certificate.key_usage.map(|usage| {
+            let uses = [
+                (usage.digital_signature, "digitalSignature"),
+                (usage.non_repudiation, "nonRepudiation"),
+                (usage.key_encipherment, "keyEncipherment"),
+                (usage.certificate_signing, "keyCertSign"),
+            ];
+            uses.into_iter()
+                .filter(|(allowed, _)| *allowed)
+                .map(|(_, name)| name)
+                .collect()
+        });
+        Self {
+            sha256: certificate.fingerprint_hex(),
+            sha1: certificate.sha1_fingerprint_hex(),
+            key: certificate.public_key.to_string(),
+            key_usage,
+            not_before: certificate.not_before.into(),
+            not_after: certificate.not_after.into(),
+            is_authority: certificate.is_authority,
+            self_issued: certificate.self_issued,
+            subject: certificate.subject,
+            subject_serial_number: certificate.subject_serial,
+            issuer: certificate.issuer,
+            serial_number: certificate.serial_number,
+            has_key: inspected.has_key,
+            friendly_name: inspected.friendly_name,
+        }
+    }
+}
+
+impl From<&P12Problem> for ProblemView {
+    fn from(problem: &P12Problem) -> Self {
+        Self {
+            code: problem.code(),
+            message: problem.to_string(),
+            fatal: problem.is_fatal(),
+            what_to_do: what_to_do(problem.code()),
+        }
+    }
+}
+
+/// Where the message does not say it already.
+fn what_to_do(code: &str) -> Option<&'static str> {
+    Some(match code {
+        "wrong_password" => "type the PIN as the issuer gave it; letter case and ñ count, blanks around it too",
+        "other_format" => "export the certificate with its private key as PKCS#12 (.p12, .pfx)",
+        "mangled_as_text" => "send the bytes as a binary file part; do not read the file as text on the way",
+        "damaged" => "download or export the file again and compare the sizes",
+        "no_key" | "key_mismatch" => "export the certificate again, together with its own private key",
+        "no_certificate" => "export the key again, together with its certificate",
+        "not_rsa" | "key_size" => "ask the issuer for a certificate with an RSA key of 2048 bits or more",
+        "expired" => "ask the issuer to renew the certificate",
+        "not_yet_valid" => "wait for the first day of its validity, or correct the clock of the machine that made it",
+        "key_usage" | "signer_is_authority" => "ask the issuer for a certificate for signing documents",
+        "weak_encryption" => "keep the file as you would keep the key without a PIN, or export it again with AES",
+        _ => return None,
+    })
+}

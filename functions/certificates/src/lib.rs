@@ -1,0 +1,86 @@
+//! A company's certificates, and tools for everything that is signed with them.
+//!
+//! | Route | Handler |
+//! |---|---|
+//! | `GET /api/v1/client/certificates` | [`list`]: all that there were, newest first; one is active |
+//! | `POST /api/v1/client/certificates` | [`upload`]: a P12 with its PIN becomes the active one |
+//! | `POST /api/v1/client/tools/inspect-p12` | [`inspect_p12`]: what is in a P12 and what is wrong with it; nothing is kept |
+//! | `POST /api/v1/client/tools/verify-xml` | [`verify_xml`]: a report on any signed document of the scheme |
+//! | `POST /api/v1/client/tools/sign-xml` | [`sign_xml`]: signs a form of the authority's portal |
+//!
+//! With `signup` this is the only function that writes P12 secrets. No P12, PIN or document is logged or answered.
+
+mod inspect_p12;
+mod list;
+mod sign_xml;
+mod upload;
+mod verify_xml;
+mod xml_body;
+
+use axum::Router;
+use axum::extract::FromRef;
+use axum::routing::{get, post};
+use ecf_api::Keys;
+use ecf_runtime::Clock;
+use ecf_runtime::env::{Env, EnvError};
+use ecf_store::{CertificateOwner, Clients, Identities, Table, Vault};
+
+/// What this function may touch; compare with its policies in `template.yaml`.
+#[derive(Clone)]
+pub struct App {
+    keys: Keys,
+    table: Table,
+    vault: Vault,
+    identities: Identities,
+    clock: Clock,
+    /// What holds for every company; one may be stricter for itself.
+    certificate_owner: CertificateOwner,
+}
+
+impl App {
+    /// Builds what the function needs from its environment: `TABLE_NAME`, `SECRET_PREFIX`, and optionally
+    /// `CERTIFICATE_OWNER` (`warn` or `refuse`).
+    ///
+    /// # Errors
+    /// Names the first variable that is missing or wrong.
+    pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, EnvError> {
+        let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
+        let vault = Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?);
+        Ok(Self {
+            keys: Keys::new(table.clone(), clock.clone()),
+            identities: Identities::new(vault.clone()),
+            vault,
+            table,
+            clock,
+            certificate_owner: env.parsed("CERTIFICATE_OWNER")?.unwrap_or(CertificateOwner::Warn),
+        })
+    }
+}
+
+impl FromRef<App> for Keys {
+    fn from_ref(app: &App) -> Self {
+        app.keys.clone()
+    }
+}
+
+/// The contract of this function's routes.
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(
+    list::list,
+    upload::upload,
+    inspect_p12::inspect_p12,
+    verify_xml::verify_xml,
+    sign_xml::sign_xml
+))]
+pub struct Contract;
+
+/// The routes of this function.
+pub fn router(app: App) -> Router {
+    let routes = Router::new()
+        .route("/api/v1/client/certificates", get(list::list).post(upload::upload))
+        .route("/api/v1/client/tools/inspect-p12", post(inspect_p12::inspect_p12))
+        .route("/api/v1/client/tools/verify-xml", post(verify_xml::verify_xml))
+        .route("/api/v1/client/tools/sign-xml", post(sign_xml::sign_xml))
+        .with_state(app);
+    ecf_api::finish(routes)
+}

@@ -1,0 +1,243 @@
+//! `POST /api/v1/client/certificates`.
+//!
+//! The secret is written first, the profile second. When the second write fails, the new certificate signs already and
+//! the profile still shows the one before: the same upload again finds the secret as it should be, leaves it, and writes
+//! the profile. Nothing is lost in between; the version before stays in Secrets Manager.
+
+use axum::Json;
+use axum::extract::State;
+use ecf::{Environment, Node, Rnc};
+use ecf_api::{
+    ApiError, Caller, CertificateView, CodedError, FieldError, Form, FormFile, FromForm, Owner, P12Fields, ValidForm,
+    ValidationError, open_certificate,
+};
+use ecf_store::{CertificateActivated, CertificateOwner, CertificateSummary, Company, certificate_summary};
+use http::StatusCode;
+use jiff::{SignedDuration, Timestamp};
+use serde::Serialize;
+use utoipa::ToSchema;
+use xmldsig::Certificate;
+
+use crate::App;
+
+pub(crate) const FIELDS: P12Fields = P12Fields {
+    file: "certificate",
+    pin: "pin",
+};
+/// From then on an upload warns of the expiry.
+const EXPIRES_SOON: SignedDuration = SignedDuration::from_hours(24 * 30);
+
+/// A P12 with its PIN.
+#[derive(ToSchema)]
+pub(crate) struct UploadRequest {
+    /// The P12 (PFX) file, at most 45 KB.
+    #[schema(value_type = String, format = Binary)]
+    certificate: FormFile,
+    /// The password of the file; an empty one is given as an empty part.
+    #[schema(max_length = 200)]
+    pin: String,
+    /// The name that people know it by; the subject's unless given.
+    #[schema(min_length = 1, max_length = 100)]
+    alias: Option<String>,
+    /// RNC or cédula of the holder, when it is not the company itself but somebody with its delegation.
+    #[schema(value_type = Option<String>)]
+    delegate: Option<Rnc>,
+    /// Taken for the sake of older clients: a certificate serves every environment.
+    #[schema(value_type = Option<String>, example = "TesteCF")]
+    environment: Option<Environment>,
+}
+
+impl FromForm for UploadRequest {
+    fn read(form: &mut Form) -> Option<Self> {
+        let certificate = form.file(FIELDS.file);
+        let fields = form.fields();
+        let pin = fields.text(FIELDS.pin).secret().length(0..=200).required();
+        let alias = fields.text("alias").length(1..=100).optional();
+        let delegate = fields.parsed("delegate").optional();
+        let environment = fields.environment("environment").optional();
+        Some(Self {
+            certificate: certificate?,
+            pin: pin?,
+            alias,
+            delegate,
+            environment,
+        })
+    }
+}
+
+/// The certificate that signs from now on.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct UploadedView {
+    #[serde(flatten)]
+    certificate: CertificateView,
+    /// What is no obstacle but may surprise.
+    warnings: Vec<FieldError>,
+}
+
+/// Keeps a P12 that opens, is valid and has signed a probe; it signs for the company from now on. The same file again
+/// answers the same record.
+#[utoipa::path(
+    post,
+    path = "/api/v1/client/certificates",
+    tag = "Certificados",
+    summary = "Subir un certificado",
+    request_body(content = UploadRequest, content_type = "multipart/form-data"),
+    responses(
+        (status = 201, description = "It signs from now on; running instances follow within five minutes", body = UploadedView),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 413, description = "The body is too large", body = CodedError),
+        (status = 415, description = "The body is no form", body = CodedError),
+        (status = 422, description = "What is wrong with the file or the PIN; `ctx.code` says which", body = ValidationError),
+        (status = 503, description = "Send the same request again", body = CodedError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn upload(
+    State(app): State<App>,
+    caller: Caller,
+    ValidForm(request): ValidForm<UploadRequest>,
+) -> Result<(StatusCode, Json<UploadedView>), ApiError> {
+    let now = app.clock.now();
+    let identity = open_certificate(&request.certificate.bytes, &request.pin, FIELDS, now)?;
+    let certificate = identity.certificate();
+    let Some(company) = app.table.company(caller.company()).await? else {
+        return Err(ApiError::internal("an API key names a company that does not exist"));
+    };
+    let owner = Owner::of(certificate, &company.rnc, request.delegate.as_slice());
+    let mut warnings = Vec::new();
+    warnings.extend(check_owner(&app, &company, &owner, request.delegate.as_ref())?);
+    warnings.extend(other_warnings(
+        certificate,
+        request.environment,
+        caller.environment(),
+        now,
+    ));
+    let summary = summary(certificate, request.alias.as_deref(), &company, now);
+    let claims = !company.verified && owner == Owner::Taxpayer;
+
+    app.vault
+        .renew_certificate(&company.id, &request.certificate.bytes, &request.pin)
+        .await?;
+    app.identities.forget(&company.id);
+    warnings.extend(activate(&app, &company, &summary, claims, now).await?);
+    check_still_current(&app, &company, &request).await?;
+    tracing::info!(company.id = %company.id, certificate.sha256 = certificate.fingerprint_hex(), "certificate uploaded");
+
+    let certificate = CertificateView::of(&company.id, summary, true, caller.environment(), now);
+    Ok((StatusCode::CREATED, Json(UploadedView { certificate, warnings })))
+}
+
+/// Whether the certificate's owner is somebody whom the company expects.
+fn check_owner(
+    app: &App,
+    company: &Company,
+    owner: &Owner,
+    delegate: Option<&Rnc>,
+) -> Result<Option<FieldError>, ApiError> {
+    let stated = match owner {
+        Owner::Taxpayer | Owner::Delegate(_) => return Ok(None),
+        Owner::Other(stated) => format!("the certificate belongs to {stated}"),
+        Owner::Unstated => "the certificate does not say whose it is".to_owned(),
+    };
+    if let Some(delegate) = delegate {
+        let msg = format!("{stated}, not to the delegate {delegate}");
+        let error = FieldError::new(["body", "delegate"], "certificate_error", msg)
+            .with_input(&Node::Text(delegate.as_str().into()))
+            .with_ctx("code", "owner");
+        return Err(ApiError::validation(vec![error]));
+    }
+    let msg = format!(
+        "{stated}, the company's RNC is {}: its holder needs the delegation *Firmante autorizado* at the tax authority; \
+         name the holder in `delegate` to confirm",
+        company.rnc
+    );
+    let finding = FieldError::new(["body", FIELDS.file], "certificate_error", msg)
+        .with_ctx("code", "owner")
+        .with_ctx("expected", company.rnc.to_string());
+    // The stricter of the two holds.
+    if [app.certificate_owner, company.settings.certificate_owner].contains(&CertificateOwner::Refuse) {
+        return Err(ApiError::validation(vec![finding]));
+    }
+    Ok(Some(finding))
+}
+
+fn other_warnings(
+    certificate: &Certificate,
+    given: Option<Environment>,
+    own: Environment,
+    now: Timestamp,
+) -> impl Iterator<Item = FieldError> {
+    let usage = certificate.key_usage.filter(|usage| !usage.digital_signature).map(|_| {
+        let msg = "the key usage of the certificate has nonRepudiation but not digitalSignature";
+        FieldError::new(["body", FIELDS.file], "certificate_error", msg).with_ctx("code", "key_usage")
+    });
+    let left = certificate.not_after.duration_since(now);
+    let expiry = (left < EXPIRES_SOON).then(|| {
+        let msg = format!(
+            "the certificate expires at {}: ask for its successor now",
+            certificate.not_after
+        );
+        FieldError::new(["body", FIELDS.file], "certificate_error", msg).with_ctx("code", "expires_soon")
+    });
+    let environment = given.filter(|given| *given != own).map(|given| {
+        let msg = format!("the certificate serves every environment, {given} as well as {own}");
+        FieldError::new(["body", "environment"], "value_error", msg).with_ctx("code", "every_environment")
+    });
+    [usage, expiry, environment].into_iter().flatten()
+}
+
+/// What is kept of it. The active certificate again keeps the time of its upload, and its name unless another is given.
+fn summary(certificate: &Certificate, alias: Option<&str>, company: &Company, now: Timestamp) -> CertificateSummary {
+    let mut summary = certificate_summary(certificate, now);
+    if let Some(active) = &company.certificate
+        && active.sha256 == summary.sha256
+    {
+        summary.stored_at = active.stored_at;
+        summary.alias.clone_from(&active.alias);
+    }
+    if let Some(alias) = alias {
+        alias.clone_into(&mut summary.alias);
+    }
+    summary
+}
+
+/// Writes the profile; the taxpayer's own certificate also verifies a company that signed up by itself.
+async fn activate(
+    app: &App,
+    company: &Company,
+    summary: &CertificateSummary,
+    claims: bool,
+    now: Timestamp,
+) -> Result<Option<FieldError>, ApiError> {
+    let claim = claims.then_some(&company.rnc);
+    let activated = app.table.activate_certificate(&company.id, summary, claim, now).await?;
+    let (activated, warning) = match activated {
+        CertificateActivated::RncTaken => {
+            let msg = format!(
+                "another company is verified for the RNC {}: this one stays unverified",
+                company.rnc
+            );
+            let warning = FieldError::new(["body", FIELDS.file], "value_error", msg).with_ctx("code", "rnc_taken");
+            let again = app.table.activate_certificate(&company.id, summary, None, now).await?;
+            (again, Some(warning))
+        }
+        other => (other, None),
+    };
+    match activated {
+        CertificateActivated::Done => Ok(warning),
+        other => Err(ApiError::internal(format!(
+            "the certificate was kept but not activated: {other:?}"
+        ))),
+    }
+}
+
+/// Two uploads at one time may write secret and profile in different orders. Whoever wrote the profile last finds the
+/// other's secret here, and is told to send its own again.
+async fn check_still_current(app: &App, company: &Company, request: &UploadRequest) -> Result<(), ApiError> {
+    let held = app.vault.certificate(&company.id).await?;
+    if held.is_some_and(|held| *held.p12 == *request.certificate.bytes) {
+        return Ok(());
+    }
+    Err(ApiError::unavailable(std::time::Duration::from_secs(1))
+        .caused_by("another certificate was uploaded at the same time"))
+}

@@ -1,0 +1,88 @@
+//! `POST /api/v1/client/tools/verify-xml`.
+//!
+//! A report on any document of the scheme, whoever made it: signature, certificate, structure, amounts, file name. Also
+//! what is no document at all gets a report that says so. What is told of the content is read from the bytes that were
+//! verified, where they were.
+
+mod content;
+mod signature;
+
+use axum::Json;
+use axum::extract::State;
+use ecf_api::{ApiError, BODY_LIMIT_BYTES, Caller, CodedError, FieldError, ValidationError};
+use serde::Serialize;
+use utoipa::ToSchema;
+use xmldsig::{Limits, examine};
+
+use crate::App;
+use crate::xml_body::{XmlBody, XmlForm, XmlRequest};
+use content::{Content, ContentView, FileNameView};
+use signature::{SignatureView, SignerView};
+
+/// What there is to say about a document.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ReportView {
+    /// Signature, structure and rules are all right, and the certificate was valid when it was signed.
+    valid: bool,
+    signature: SignatureView,
+    /// The signer; absent when no certificate could be read. Whether the authority knows its issuer is not asked.
+    signer: Option<SignerView>,
+    /// What the document says it is; absent when it cannot be read.
+    document: Option<ContentView>,
+    /// Fields that are missing, wrong or not allowed, in the order of the document.
+    structure: Vec<FieldError>,
+    /// What the fiscal rules find in an e-CF, each with its grade: `rejected`, `conditional` or `notice`.
+    rules: Vec<FieldError>,
+    file_name: FileNameView,
+}
+
+/// Examines a document and tells everything that is wrong with it.
+#[utoipa::path(
+    post,
+    path = "/api/v1/client/tools/verify-xml",
+    tag = "Herramientas",
+    summary = "Verificar un XML firmado",
+    request_body(content(
+        (String = "application/xml"),
+        (XmlForm = "multipart/form-data"),
+        (XmlRequest = "application/json"),
+    )),
+    responses(
+        (status = 200, description = "The report, whatever was sent", body = ReportView),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 413, description = "The body is too large", body = CodedError),
+        (status = 415, description = "The body is of another type", body = CodedError),
+        (status = 422, description = "The document is missing or empty", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn verify_xml(
+    State(app): State<App>,
+    caller: Caller,
+    body: XmlBody,
+) -> Result<Json<ReportView>, ApiError> {
+    let now = app.clock.now();
+    let limits = Limits {
+        max_bytes: BODY_LIMIT_BYTES,
+        ..Limits::default()
+    };
+    let report = examine(&body.bytes, &limits);
+    let signature = SignatureView::of(&report);
+    let certificate = report.certificate.clone();
+    let verified = report.into_result().ok();
+    let bytes = verified
+        .as_ref()
+        .map_or(body.bytes.as_ref(), |verified| &verified.document);
+    let content = Content::read(bytes, caller.environment(), now);
+    let signer =
+        certificate.map(|certificate| SignerView::of(&certificate, content.issuer(), content.signed_at(), now));
+    Ok(Json(ReportView {
+        valid: signature.valid && content.is_right() && signer.as_ref().is_some_and(|signer| signer.serves),
+        signature,
+        signer,
+        file_name: content.file_name(body.file_name),
+        document: content.document,
+        structure: content.structure,
+        rules: content.rules,
+    }))
+}

@@ -1,0 +1,281 @@
+//! What a document says, and what is wrong with it apart from its signature.
+
+use ecf::messages::{Acecf, Anecf, Arecf, MessageError, Rfce, Semilla};
+use ecf::rules::{self, Context};
+use ecf::totals::{self, IscRates};
+use ecf::{Document, Encf, Environment, Fecha, FechaHora, Grade, Received, Rnc, Violation, XmlError};
+use ecf_api::FieldError;
+use jiff::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// What a document says it is.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub(crate) struct ContentView {
+    /// The root element.
+    #[schema(example = "ECF")]
+    root: String,
+    ecf_type: Option<String>,
+    encf: Option<String>,
+    rnc_emisor: Option<String>,
+    rnc_comprador: Option<String>,
+    monto_total: Option<String>,
+    fecha_emision: Option<String>,
+    /// When it was signed or made, as it says itself.
+    fecha_hora: Option<String>,
+}
+
+/// The name that the authority wants for the file.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct FileNameView {
+    given: Option<String>,
+    /// Absent when it cannot be told, or any name will do.
+    expected: Option<String>,
+    /// Absent when no name was given or expected.
+    fits: Option<bool>,
+}
+
+/// A document, read as far as it can be.
+#[derive(Debug, Default)]
+pub(super) struct Content {
+    pub(super) document: Option<ContentView>,
+    pub(super) structure: Vec<FieldError>,
+    pub(super) rules: Vec<FieldError>,
+    is_refused: bool,
+    issuer: Option<Rnc>,
+    signed_at: Option<Timestamp>,
+    expected_name: Option<String>,
+}
+
+impl Content {
+    /// Reads any document of the scheme; a form of the portal has nothing to be judged.
+    pub(super) fn read(bytes: &[u8], environment: Environment, now: Timestamp) -> Self {
+        match Document::from_xml(bytes) {
+            Ok(received) => Self::of_receipt(received, environment, now),
+            Err(XmlError::Root { given, .. }) => Self::of_message(bytes, given),
+            Err(error @ XmlError::ReceiptType(_)) => Self::unreadable(Some("ECF".to_owned()), &error),
+            Err(error) => Self::unreadable(None, &error),
+        }
+    }
+
+    /// Who made the document.
+    pub(super) fn issuer(&self) -> Option<&Rnc> {
+        self.issuer.as_ref()
+    }
+
+    /// When it says that it was signed.
+    pub(super) fn signed_at(&self) -> Option<Timestamp> {
+        self.signed_at
+    }
+
+    /// Whether nothing was found that the authority would reject.
+    pub(super) fn is_right(&self) -> bool {
+        self.structure.is_empty() && !self.is_refused
+    }
+
+    pub(super) fn file_name(&self, given: Option<String>) -> FileNameView {
+        let fits = given
+            .as_ref()
+            .zip(self.expected_name.as_ref())
+            .map(|(given, expected)| given == expected);
+        FileNameView {
+            given,
+            expected: self.expected_name.clone(),
+            fits,
+        }
+    }
+
+    fn of_receipt(received: Received, environment: Environment, now: Timestamp) -> Self {
+        let Received {
+            document,
+            receipt_type,
+            violations,
+        } = received;
+        let rates = IscRates::of(environment);
+        let computed = totals::compute(&document, receipt_type, &rates);
+        let context = Context {
+            receipt_type,
+            environment,
+            today: Fecha::at(now),
+            computed: &computed,
+            rates: &rates,
+        };
+        let found = rules::check(&document, &context);
+        let header = &document.encabezado;
+        let (emisor, encf) = (header.emisor.rnc_emisor.clone(), header.id_doc.encf.clone());
+        Self {
+            document: Some(ContentView {
+                root: "ECF".to_owned(),
+                ecf_type: Some(receipt_type.to_string()),
+                encf: text(&encf),
+                rnc_emisor: text(&emisor),
+                rnc_comprador: text(&header.comprador.rnc_comprador),
+                monto_total: text(&header.totales.monto_total),
+                fecha_emision: text(&header.emisor.fecha_emision),
+                fecha_hora: text(&document.fecha_hora_firma),
+            }),
+            structure: violations.iter().map(finding).collect(),
+            is_refused: found.iter().any(|violation| violation.grade == Grade::Rejected),
+            rules: found.iter().map(graded).collect(),
+            expected_name: name(emisor.as_ref(), encf.as_ref()),
+            issuer: emisor,
+            signed_at: document.fecha_hora_firma.and_then(FechaHora::instant),
+        }
+    }
+
+    fn of_message(bytes: &[u8], root: String) -> Self {
+        let read = match root.as_str() {
+            "RFCE" => Rfce::from_xml(bytes).map(Self::of_summary),
+            "ARECF" => Arecf::from_xml(bytes).map(Self::of_acknowledgement),
+            "ACECF" => Acecf::from_xml(bytes).map(Self::of_approval),
+            "ANECF" => Anecf::from_xml(bytes).map(Self::of_annulment),
+            "SemillaModel" => Semilla::from_xml(bytes).map(Self::of_seed),
+            _ => {
+                let view = ContentView {
+                    root,
+                    ..ContentView::default()
+                };
+                return Self {
+                    document: Some(view),
+                    ..Self::default()
+                };
+            }
+        };
+        match read {
+            Ok(content) => content,
+            Err(MessageError::Fields(violations)) => Self {
+                document: Some(ContentView {
+                    root,
+                    ..ContentView::default()
+                }),
+                structure: violations.iter().map(finding).collect(),
+                ..Self::default()
+            },
+            Err(MessageError::Xml(error)) => Self::unreadable(Some(root), &error),
+        }
+    }
+
+    fn of_summary(rfce: Rfce) -> Self {
+        let header = rfce.encabezado;
+        let (emisor, encf) = (header.emisor.rnc_emisor, header.id_doc.encf);
+        Self {
+            document: Some(ContentView {
+                root: "RFCE".to_owned(),
+                ecf_type: text(&header.id_doc.tipo_ecf),
+                encf: text(&encf),
+                rnc_emisor: text(&emisor),
+                rnc_comprador: text(&header.comprador.rnc_comprador),
+                monto_total: text(&header.totales.monto_total),
+                fecha_emision: text(&header.emisor.fecha_emision),
+                fecha_hora: None,
+            }),
+            expected_name: name(emisor.as_ref(), encf.as_ref()),
+            issuer: emisor,
+            ..Self::default()
+        }
+    }
+
+    /// Whoever acknowledges is the buyer, and gives its name to the file.
+    fn of_acknowledgement(arecf: Arecf) -> Self {
+        let detail = arecf.detalle_acusede_recibo;
+        Self {
+            document: Some(ContentView {
+                root: "ARECF".to_owned(),
+                encf: text(&detail.encf),
+                rnc_emisor: text(&detail.rnc_emisor),
+                rnc_comprador: text(&detail.rnc_comprador),
+                fecha_hora: text(&detail.fecha_hora_acuse_recibo),
+                ..ContentView::default()
+            }),
+            expected_name: name(detail.rnc_comprador.as_ref(), detail.encf.as_ref()),
+            issuer: detail.rnc_comprador,
+            signed_at: detail.fecha_hora_acuse_recibo.and_then(FechaHora::instant),
+            ..Self::default()
+        }
+    }
+
+    /// As with the acknowledgement.
+    fn of_approval(acecf: Acecf) -> Self {
+        let detail = acecf.detalle_aprobacion_comercial;
+        Self {
+            document: Some(ContentView {
+                root: "ACECF".to_owned(),
+                encf: text(&detail.encf),
+                rnc_emisor: text(&detail.rnc_emisor),
+                rnc_comprador: text(&detail.rnc_comprador),
+                monto_total: text(&detail.monto_total),
+                fecha_emision: text(&detail.fecha_emision),
+                fecha_hora: text(&detail.fecha_hora_aprobacion_comercial),
+                ..ContentView::default()
+            }),
+            expected_name: name(detail.rnc_comprador.as_ref(), detail.encf.as_ref()),
+            issuer: detail.rnc_comprador,
+            signed_at: detail.fecha_hora_aprobacion_comercial.and_then(FechaHora::instant),
+            ..Self::default()
+        }
+    }
+
+    fn of_annulment(anecf: Anecf) -> Self {
+        let header = anecf.encabezado;
+        Self {
+            document: Some(ContentView {
+                root: "ANECF".to_owned(),
+                rnc_emisor: text(&header.rnc_emisor),
+                fecha_hora: text(&header.fecha_hora_anulacion_encf),
+                ..ContentView::default()
+            }),
+            issuer: header.rnc_emisor,
+            signed_at: header.fecha_hora_anulacion_encf.and_then(FechaHora::instant),
+            ..Self::default()
+        }
+    }
+
+    fn of_seed(semilla: Semilla) -> Self {
+        Self {
+            document: Some(ContentView {
+                root: "SemillaModel".to_owned(),
+                fecha_hora: text(&semilla.fecha),
+                ..ContentView::default()
+            }),
+            ..Self::default()
+        }
+    }
+
+    fn unreadable(root: Option<String>, error: &XmlError) -> Self {
+        let error = FieldError::new(
+            ["document"],
+            "xml_invalid",
+            ecf_runtime::telemetry::chain(error).to_string(),
+        );
+        Self {
+            document: root.map(|root| ContentView {
+                root,
+                ..ContentView::default()
+            }),
+            structure: vec![error],
+            ..Self::default()
+        }
+    }
+}
+
+fn finding(violation: &Violation) -> FieldError {
+    FieldError::of_violation(&["document"], violation)
+}
+
+fn graded(violation: &Violation) -> FieldError {
+    let grade = match violation.grade {
+        Grade::Notice => "notice",
+        Grade::Conditional => "conditional",
+        Grade::Rejected => "rejected",
+    };
+    finding(violation).with_ctx("grade", grade)
+}
+
+/// RNC of whoever sends the file, then the e-NCF (Descripción técnica, naming of files).
+fn name(rnc: Option<&Rnc>, encf: Option<&Encf>) -> Option<String> {
+    Some(format!("{}{}.xml", rnc?, encf?))
+}
+
+fn text<T: ToString>(value: &Option<T>) -> Option<String> {
+    value.as_ref().map(ToString::to_string)
+}

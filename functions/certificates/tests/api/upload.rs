@@ -1,0 +1,95 @@
+//! `POST /api/v1/client/certificates` with files that serve.
+
+use ecf_store::Identities;
+use ecf_testkit::{P12_PIN, test_p12};
+use jiff::SignedDuration;
+use serde_json::json;
+
+use crate::{Api, CERTIFICATES, id_of, p12_of, warnings};
+
+#[tokio::test]
+async fn a_p12_that_opens_is_kept_and_signs_from_then_on() {
+    let api = Api::start().await;
+    let texts = [("pin", P12_PIN), ("alias", "Firma de Ana"), ("delegate", "00100000001")];
+    let uploaded = api.post_p12(CERTIFICATES, test_p12(), &texts).await.expect(201);
+    let expected = json!({
+        "public_id": uploaded["public_id"], "alias": "Firma de Ana", "environment": "TesteCF",
+        "subject_cn": "PRUEBA DEL SISTEMA", "issuer": "C=DO, CN=PRUEBA DEL SISTEMA, serialNumber=IDCDO-00100000001",
+        "serial_number": uploaded["serial_number"],
+        "not_before": "2026-01-01T04:00:00.000Z", "not_after": "2029-01-01T04:00:00.000Z",
+        "is_active": true, "uploaded_at": "2026-11-27T16:00:00.000Z", "days_until_expiry": 765, "warnings": [],
+    });
+    assert_eq!(uploaded, expected);
+
+    let held = api.stack.vault().certificate(&api.company.scope.company).await.unwrap();
+    let held = held.unwrap();
+    assert_eq!((held.p12.as_slice(), held.pin.as_str()), (test_p12(), P12_PIN));
+    let profile = api.stack.table().company(&api.company.scope.company).await.unwrap();
+    let shown = profile.unwrap().certificate.unwrap();
+    assert_eq!(shown.id(&api.company.scope.company).to_string(), id_of(&uploaded));
+    let text = api.get(CERTIFICATES).await.json().to_string() + &uploaded.to_string();
+    assert!(!text.contains(P12_PIN), "the PIN is shown: {text}");
+}
+
+#[tokio::test]
+async fn the_same_file_again_is_the_same_record_and_pushes_nothing_out() {
+    let api = Api::start().await;
+    let first = api.upload(test_p12(), P12_PIN).await.expect(201);
+    api.stack.clock().advance(SignedDuration::from_mins(1));
+    api.stack.calls().reset();
+    let again = api.upload(test_p12(), P12_PIN).await.expect(201);
+    assert_eq!(again, first);
+    assert_eq!(api.stack.calls().count("PutSecretValue"), 0);
+    assert_eq!(api.listed().await, [(id_of(&first), true)]);
+}
+
+#[tokio::test]
+async fn an_earlier_certificate_uploaded_again_is_the_active_one_again() {
+    let api = Api::start().await;
+    let first = api.upload(test_p12(), P12_PIN).await.expect(201);
+    api.stack.clock().advance(SignedDuration::from_mins(1));
+    let renewed = p12_of("IDCDO-00100000001", "2026-11-01", "2028-11-01");
+    let second = api.upload(&renewed, P12_PIN).await.expect(201);
+    assert_eq!(api.listed().await, [(id_of(&second), true), (id_of(&first), false)]);
+    api.stack.clock().advance(SignedDuration::from_mins(1));
+    let back = api.upload(test_p12(), P12_PIN).await.expect(201);
+    assert_eq!(api.listed().await, [(id_of(&first), true), (id_of(&second), false)]);
+    assert_eq!(back["uploaded_at"], "2026-11-27T16:02:00.000Z");
+}
+
+#[tokio::test]
+async fn running_instances_follow_within_minutes_and_at_once_where_the_old_one_has_expired() {
+    let api = Api::start().await;
+    let company = api.company.scope.company;
+    let instance = Identities::new(api.stack.vault());
+    let used = async || {
+        let identity = instance.of(&company, api.stack.clock().now()).await.unwrap();
+        identity.unwrap().certificate().not_after.to_string()
+    };
+    let short = p12_of("IDCDO-00100000001", "2026-01-01", "2026-12-01");
+    api.upload(&short, P12_PIN).await.expect(201);
+    assert_eq!(used().await, "2026-12-01T00:00:00Z");
+    let longer = p12_of("IDCDO-00100000001", "2026-01-01", "2026-12-02");
+    api.upload(&longer, P12_PIN).await.expect(201);
+    assert_eq!(used().await, "2026-12-01T00:00:00Z");
+    api.stack.clock().advance(SignedDuration::from_mins(5));
+    assert_eq!(used().await, "2026-12-02T00:00:00Z");
+
+    let end = "2026-12-02T00:00:00Z".parse().unwrap();
+    let to_the_end = api.stack.clock().now().duration_until(end);
+    api.stack.clock().advance(to_the_end);
+    used().await;
+    api.upload(test_p12(), P12_PIN).await.expect(201);
+    api.stack.clock().advance(SignedDuration::from_secs(1));
+    assert_eq!(used().await, "2029-01-01T04:00:00Z");
+}
+
+#[tokio::test]
+async fn what_may_surprise_is_told_in_warnings() {
+    let api = Api::start().await;
+    let near = p12_of("IDCDO-130000001", "2026-01-01", "2026-12-20");
+    let texts = [("pin", P12_PIN), ("environment", "ecf")];
+    let uploaded = api.post_p12(CERTIFICATES, &near, &texts).await.expect(201);
+    assert_eq!(warnings(&uploaded), ["expires_soon", "every_environment"]);
+    assert_eq!(uploaded["environment"], "TesteCF");
+}
