@@ -63,13 +63,13 @@ pub use ids::{
 pub use profiles::Profiles;
 pub use queues::{IssuingJob, LONGEST_DELAY, QueueUrls, Queues, SubmissionJob, SubmissionUrls, WebhookJob};
 pub use table::{
-    Announcement, ApiKey, CallerTake, CertificateActivated, CertificateOwner, CertificateSummary, Changed, Claim, Cleared, Company,
-    CompanyChanges, CompanyCreated, CompanySettings, Created, DayCounts, DayPage, Delivery, DueEntry, DueNumbers,
-    DueRange, DueRecord, DueType, Edit, Failure, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt,
-    MOST_FREE, Mode, ModifiedReceipt, NewApiKey, NewCompany, NewNote, NewRange, NewReceipt, NewSignup, NewWebhook,
-    Note, Numbering, OUTCOME_UNKNOWN, Opened, OutboxEntry, RANGE_SHARDS, RANGES_PER_TYPE, Range, RangeAlert,
-    RangeChanges, RangeId, RangeIdError, RangeState, Receipt, Recorded, Reviewed, SHARDS, SettingsChanges, Signed,
-    SignedLater, SignupRecord, StoredToken, Table, Take, Thresholds, UnknownCertificateOwner, Verdict, Verification,
-    WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, Withdrawal, fiscal_day, webhook_context,
+    Announcement, ApiKey, CallerTake, CertificateActivated, CertificateOwner, CertificateSummary, Changed, Claim,
+    Cleared, Company, CompanyChanges, CompanyCreated, CompanySettings, Created, DayCounts, DayPage, Delivery, DueEntry,
+    DueNumbers, DueRange, DueRecord, DueType, Edit, Failure, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey,
+    ListedReceipt, MOST_FREE, Mode, ModifiedReceipt, NewApiKey, NewCompany, NewNote, NewRange, NewReceipt, NewSignup,
+    NewWebhook, Note, Numbering, OUTCOME_UNKNOWN, Opened, OutboxEntry, RANGE_SHARDS, RANGES_PER_TYPE, Range,
+    RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt, Recorded, Reviewed, SHARDS, SettingsChanges,
+    Signed, SignedLater, SignupRecord, StoredToken, Table, Take, Thresholds, UnknownCertificateOwner, Verdict,
+    Verification, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, Withdrawal, fiscal_day, webhook_context,
 };
 pub use vault::{StoredCertificate, Vault};

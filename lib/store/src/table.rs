@@ -28,12 +28,12 @@ use aws_sdk_dynamodb::{
 
 pub use announcements::Announcement;
 pub use api_keys::{ApiKey, ListedApiKey, NewApiKey};
-pub use certificates::{CertificateActivated, CertificateSummary};
 pub use audit::DayPage;
+pub use certificates::{CertificateActivated, CertificateSummary};
 pub use change::Edit;
 pub use companies::{
-    CertificateOwner, Company, CompanyChanges, CompanyCreated, CompanySettings, NewCompany,
-    NewSignup, SettingsChanges, SignupRecord, UnknownCertificateOwner, Verification,
+    CertificateOwner, Company, CompanyChanges, CompanyCreated, CompanySettings, NewCompany, NewSignup, SettingsChanges,
+    SignupRecord, UnknownCertificateOwner, Verification,
 };
 pub use counters::DayCounts;
 pub use deliveries::Delivery;
