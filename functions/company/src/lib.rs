@@ -3,15 +3,23 @@
 //! | Route | Handler |
 //! |---|---|
 //! | `GET /api/v1/client/company` | [`show`]: profile, certificate, settings, receipt types with numbers left |
+//! | `PATCH /api/v1/client/company` | [`update`]: contact data and settings, field by field |
 //! | `GET`, `POST /api/v1/client/sequences` | [`sequences`]: the ranges of numbers |
 //! | `PATCH /api/v1/client/sequences/{public_id}` | [`sequences`]: switched on or off, prolonged, extended |
+//! | `GET /api/v1/client/summary` | [`summary`]: counts of today and this month, numbers, certificate, webhooks |
+//! | `GET /api/v1/client/api-keys` | [`api_keys`]: the environment's keys, without their secrets |
+//! | `POST /api/v1/client/api-keys` | [`api_keys`]: a new key, shown once |
+//! | `DELETE /api/v1/client/api-keys/{id}` | [`api_keys`]: revoke a key |
 
+mod api_keys;
 mod sequences;
 mod show;
+mod summary;
+mod update;
 
 use axum::Router;
 use axum::extract::FromRef;
-use axum::routing::{get, patch};
+use axum::routing::{delete, get, patch};
 use ecf::Fecha;
 use ecf_api::Keys;
 use ecf_runtime::Clock;
@@ -56,14 +64,18 @@ impl FromRef<App> for Keys {
     show::show,
     sequences::list::list_sequences,
     sequences::open::open_sequence,
-    sequences::change::change_sequence
+    sequences::change::change_sequence,
+    update::update,
+    summary::summary,
+    api_keys::list,
+    api_keys::create,
+    api_keys::revoke
 ))]
 pub struct Contract;
 
 /// The routes of this function.
 pub fn router(app: App) -> Router {
     let routes = Router::new()
-        .route("/api/v1/client/company", get(show::show))
         .route(
             "/api/v1/client/sequences",
             get(sequences::list::list_sequences).post(sequences::open::open_sequence),
@@ -72,6 +84,10 @@ pub fn router(app: App) -> Router {
             "/api/v1/client/sequences/{public_id}",
             patch(sequences::change::change_sequence),
         )
+        .route("/api/v1/client/company", get(show::show).patch(update::update))
+        .route("/api/v1/client/summary", get(summary::summary))
+        .route("/api/v1/client/api-keys", get(api_keys::list).post(api_keys::create))
+        .route("/api/v1/client/api-keys/{public_id}", delete(api_keys::revoke))
         .with_state(app);
     ecf_api::finish(routes)
 }

@@ -13,7 +13,7 @@ use crate::App;
 
 /// A company as it sees itself, with one of its keys.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct CompanyView {
+pub(crate) struct ProfileView {
     public_id: String,
     rnc: String,
     name: String,
@@ -43,13 +43,13 @@ pub(crate) struct SettingsView {
     hold_notes_hours: u16,
     /// `warn` or `refuse`: what becomes of an uploaded certificate whose owner does not fit the company.
     certificate_owner: &'static str,
-    /// A type with fewer numbers left is told as low.
+    /// A range with so many numbers left, or fewer, is told as low.
     sequence_alert_remaining: u32,
-    /// A range that expires in fewer days is told as expiring.
+    /// A range is told as expiring so many days before its last.
     sequence_alert_days: u16,
 }
 
-impl CompanyView {
+impl ProfileView {
     pub(crate) fn of(company: Company, ranges: &[Range], environment: Environment, now: Timestamp) -> Self {
         Self {
             public_id: company.id.to_string(),
@@ -102,21 +102,26 @@ fn active_types(ranges: &[Range], today: Fecha) -> Vec<&'static str> {
     tag = "Empresa",
     summary = "Perfil de la empresa",
     responses(
-        (status = 200, description = "The company, its certificate, its settings", body = CompanyView),
+        (status = 200, description = "The company, its certificate, its settings", body = ProfileView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "A missing key", body = ValidationError),
     ),
     security(("api_key" = [])),
 )]
-pub(crate) async fn show(State(app): State<App>, caller: Caller) -> Result<Json<CompanyView>, ApiError> {
+pub(crate) async fn show(State(app): State<App>, caller: Caller) -> Result<Json<ProfileView>, ApiError> {
     let company = app.table.company(caller.company());
     let ranges = app.table.ranges(&caller.scope, None);
     let (company, ranges) = tokio::try_join!(company, ranges)?;
-    let company = company.ok_or_else(|| ApiError::internal("the key's company does not exist"))?;
-    Ok(Json(CompanyView::of(
+    let company = company.ok_or_else(no_company)?;
+    Ok(Json(ProfileView::of(
         company,
         &ranges,
         caller.environment(),
         app.clock.now(),
     )))
+}
+
+/// A key cannot outlive its company.
+pub(crate) fn no_company() -> ApiError {
+    ApiError::internal("the key's company does not exist")
 }

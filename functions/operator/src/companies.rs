@@ -223,6 +223,7 @@ fn new_key(
         id: ApiKeyId::from_random(ecf_runtime::random()),
         hash: secret.hash(),
         prefix: secret.prefix().to_owned(),
+        name: None,
         created_at: now,
         expires_at,
     };

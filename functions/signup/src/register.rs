@@ -159,7 +159,9 @@ async fn repeated(
             "a sign-up record names a company that does not exist",
         ));
     };
-    let (key, new_key) = api_key(company.id, &company.rnc, company.default_environment, now);
+    // Not the profile's default, which may have changed since: the body is the same, so is the environment it asked for.
+    let environment = request.default_environment.unwrap_or(Environment::TesteCF);
+    let (key, new_key) = api_key(company.id, &company.rnc, environment, now);
     if !app.table.replace_signup_key(signup, new_key, now).await? {
         return Err(ApiError::unavailable(std::time::Duration::from_secs(1))
             .caused_by("two retries of one sign-up at the same time"));
@@ -167,7 +169,7 @@ async fn repeated(
     let view = view(
         request,
         company.id,
-        company.default_environment,
+        environment,
         company.verified,
         &key,
         company.certificate,
@@ -232,6 +234,7 @@ fn api_key(company: CompanyId, rnc: &Rnc, environment: Environment, now: Timesta
         id: ApiKeyId::from_random(ecf_runtime::random()),
         hash: key.hash(),
         prefix: key.prefix().to_owned(),
+        name: None,
         created_at: now,
         expires_at: None,
     };

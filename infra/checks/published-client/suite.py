@@ -24,7 +24,6 @@ BASE = READY["base_url"] + "/api/v1"
 LATER = {
     "the whole client API": {
         "ecf.list", "ecf.download_xml", "ecf.download_rfce", "ecf.status_public",
-        "client.company", "client.update_company", "client.summary",
         "client.documents", "client.get_document", "client.download_artifact",
         "client.list_artifacts", "client.update_webhook", "client.rotate_webhook_secret", "client.delete_webhook",
         "dgii.rnc", "dgii.directory", "dgii.status_services", "dgii.status_maintenance", "dgii.status",
@@ -40,6 +39,7 @@ LATER = {
 CALLED = {
     "health", "close", "ecf.create", "ecf.get", "ecf.states", "client.sequences", "ecf.mark_incapacity",
     "client.list_certificates", "client.upload_certificate",
+    "client.company", "client.update_company", "client.summary",
     "client.list_webhooks", "client.create_webhook", "client.test_webhook", "client.webhook_deliveries",
 }
 
@@ -125,6 +125,13 @@ def main():
     assert isinstance(client.client.test_webhook(hook.public_id), dict)
     eventually(lambda: Receiver.received)
 
+    company = client.client.company()
+    assert company.rnc == READY["company_rnc"] and company.is_active and company.certificate.active, company
+    assert "31" in company.active_ncf_types, company
+    changed = client.client.update_company(address="Calle Dos 2", email="nueva@demo.example", phone="809-555-0101")
+    assert (changed.address, changed.email, changed.phone) == ("Calle Dos 2", "nueva@demo.example", "809-555-0101"), changed
+    refused(ECFValidationError, lambda: client.client.update_company(email="no address"))
+
     document = client.ecf.create(idempotency_key="published-1", ecf_type="31", payload=payload(), external_id="F-1")
     assert document.encf and document.encf.startswith("E31"), document
     again = client.ecf.create(idempotency_key="published-1", ecf_type="31", payload={"Encabezado": {}})
@@ -135,6 +142,9 @@ def main():
 
     def verdict():
         return [call for call in Receiver.received if call[0].get("X-ECF-Event") == "accepted"]
+
+    summary = eventually(lambda: (s := client.client.summary())["receipts"]["today"]["states"].get("accepted") and s)
+    assert summary["receipts"]["today"]["types"]["31"]["created"] >= 1, summary
 
     headers, body = eventually(verdict)[0]
     assert verify_webhook_signature(body, headers["X-ECF-Signature"], hook.secret)

@@ -165,6 +165,7 @@ async fn create(
         id: ApiKeyId::from_random(ecf_runtime::random()),
         hash: key.hash(),
         prefix: key.prefix().to_owned(),
+        name: None,
         created_at: now,
         expires_at: None,
     };

@@ -17,9 +17,11 @@
 //! }
 //! ```
 //!
-//! Kinds, messages and contexts are FastAPI's. A `null` counts as absent, and unknown fields are ignored.
+//! Kinds, messages and contexts are FastAPI's. A `null` counts as absent, and unknown fields are ignored, unless the reader
+//! asks for [`Fields::edit`] or [`Fields::refuse_unknown`]: a change must not pass over what it does not understand.
 
 use ecf::{Node, Violation};
+use ecf_store::Edit;
 
 use crate::{ApiError, FieldError};
 
@@ -79,6 +81,69 @@ impl Fields {
         self.taken.contains(&name) || self.members.iter().any(waits)
     }
 
+    /// What becomes of something that `null` clears: the value that was read, nothing, or what it was.
+    pub fn edit<T>(&self, name: &str, value: Option<T>) -> Edit<T> {
+        match value {
+            Some(value) => Edit::Set(value),
+            None if self.is_null(name) => Edit::Clear,
+            None => Edit::Keep,
+        }
+    }
+
+    /// Records an error when `null` is given for something that must have a value.
+    pub fn refuse_null(&mut self, name: &'static str) {
+        if self.is_null(name) {
+            self.reject(
+                name,
+                "null_forbidden",
+                "Input should not be null: it can be changed, not cleared",
+            );
+        }
+    }
+
+    /// Records an error for each field that has none of these names.
+    pub fn refuse_unknown(&mut self, names: &[&'static str]) {
+        let unknown: Vec<Box<str>> = self
+            .members
+            .iter()
+            .filter(|(given, _)| !names.contains(&&**given))
+            .map(|(given, _)| given.clone())
+            .collect();
+        for given in unknown {
+            let mut msg = "Extra inputs are not permitted".to_owned();
+            if let Some(meant) = ecf::nearest_name(&given, names.iter().copied()) {
+                msg.push_str(&format!("; did you mean {meant}?"));
+            }
+            let error =
+                FieldError::new([self.root, &given], "extra_forbidden", msg).with_ctx("expected", names.join(", "));
+            self.errors.push(error);
+        }
+    }
+
+    /// An object that is read as fields of its own.
+    pub fn nested<T: FromFields>(&mut self, name: &'static str) -> Option<T> {
+        let members = match self.take(name) {
+            Node::Null => return None,
+            Node::Object(members) => members,
+            _ => {
+                self.reject(name, "dict_type", "Input should be a valid dictionary");
+                return None;
+            }
+        };
+        let mut inner = Self {
+            root: name,
+            members,
+            taken: Vec::new(),
+            errors: Vec::new(),
+        };
+        let value = T::read(&mut inner);
+        self.errors.extend(inner.errors.into_iter().map(|mut error| {
+            error.loc.insert(0, self.root.to_owned());
+            error
+        }));
+        value
+    }
+
     /// Records an error that concerns more than one field, at the field where it is best repaired.
     pub fn reject(&mut self, name: &str, kind: &'static str, msg: impl Into<String>) {
         self.errors.push(FieldError::new([self.root, name], kind, msg));
@@ -95,6 +160,12 @@ impl Fields {
             .into_iter()
             .map(|violation| FieldError::of_violation(&[self.root, name], violation));
         self.errors.extend(found);
+    }
+
+    fn is_null(&self, name: &str) -> bool {
+        let null = |(known, value): &(Box<str>, Node)| **known == *name && value.is_null();
+        // What was taken out left a null behind.
+        !self.taken.contains(&name) && self.members.iter().any(null)
     }
 
     /// Takes the field's value out: each field is read once, and a large payload is not copied.

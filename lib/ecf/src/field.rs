@@ -8,7 +8,7 @@
 mod checker;
 mod class;
 mod form;
-mod hints;
+pub(crate) mod hints;
 mod reader;
 mod schema;
 mod values;

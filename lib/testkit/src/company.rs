@@ -105,6 +105,7 @@ impl<'s> CompanyBuilder<'s> {
             id: ApiKeyId::from_random(random()),
             hash: secret.hash(),
             prefix: secret.prefix().to_owned(),
+            name: None,
             created_at: now,
             expires_at: None,
         };

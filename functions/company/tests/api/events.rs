@@ -17,7 +17,8 @@ async fn invoke(api: &Api, name: &str) -> (i64, Value) {
     event["multiValueHeaders"]["X-API-Key"] = json!([api.company.api_key]);
     let event: LambdaRequest = serde_json::from_value(event).unwrap();
     let answer = serde_json::to_value(answer(api.router.clone(), event).await).unwrap();
-    let body = serde_json::from_str(answer["body"].as_str().unwrap()).unwrap();
+    let body = answer["body"].as_str().unwrap_or_default();
+    let body = serde_json::from_str(body).unwrap_or_default();
     (answer["statusCode"].as_i64().unwrap(), body)
 }
 
@@ -36,4 +37,18 @@ async fn every_payload_in_the_folder_is_answered() {
         (404, &json!("not_found")),
         "{changed}"
     );
+    let (status, changed) = invoke(&api, "update.json").await;
+    assert_eq!(
+        (status, &changed["settings"]["hold_notes_hours"]),
+        (200, &json!(24)),
+        "{changed}"
+    );
+    let (status, made) = invoke(&api, "create-api-key.json").await;
+    assert_eq!((status, &made["name"]), (201, &json!("caja 1")), "{made}");
+    let (status, listed) = invoke(&api, "list-api-keys.json").await;
+    assert_eq!((status, listed.as_array().map(Vec::len)), (200, Some(2)), "{listed}");
+    let (status, summary) = invoke(&api, "summary.json").await;
+    assert_eq!((status, &summary["environment"]), (200, &json!("TesteCF")), "{summary}");
+    // Its id is of nobody.
+    assert_eq!(invoke(&api, "revoke-api-key.json").await.0, 404);
 }

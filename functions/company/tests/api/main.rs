@@ -2,9 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+mod api_keys;
 mod events;
 mod sequences;
 mod show;
+mod summary;
+mod update;
 
 use axum::Router;
 use company::App;
@@ -43,4 +46,17 @@ impl Api {
     pub(crate) async fn get(&self, path: &str) -> Answer {
         self.call(Method::GET, path, None).await
     }
+}
+
+/// The places and kinds of a 422's errors.
+pub(crate) fn faults(body: &Value) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let errors = body["detail"].as_array().expect("a 422 lists its errors");
+    errors
+        .iter()
+        .map(|error| {
+            let loc: Vec<String> = error["loc"].as_array().unwrap().iter().map(text).collect();
+            (loc.join("/"), text(&error["type"]))
+        })
+        .collect()
 }

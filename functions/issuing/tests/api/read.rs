@@ -57,6 +57,7 @@ async fn the_same_companys_key_of_another_environment_finds_nothing() {
         id: ApiKeyId::from_random(random()),
         hash: secret.hash(),
         prefix: secret.prefix().to_owned(),
+        name: None,
         created_at: api.stack.clock().now(),
         expires_at: None,
     };

@@ -14,16 +14,21 @@ use crate::support::System;
 const EVENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../events");
 
 /// What each request is answered. The ids in the payloads are of nobody: reading them finds nothing.
-const ANSWERS: [(&str, i64); 22] = [
+const ANSWERS: [(&str, i64); 27] = [
     ("certificates/inspect-p12.json", 200),
     ("certificates/list.json", 200),
     ("certificates/sign-xml.json", 200),
     ("certificates/upload.json", 201),
     ("certificates/verify-xml.json", 200),
     ("company/change-sequence.json", 200),
+    ("company/create-api-key.json", 201),
+    ("company/list-api-keys.json", 200),
     ("company/open-sequence.json", 201),
+    ("company/revoke-api-key.json", 404),
     ("company/sequences.json", 200),
     ("company/show.json", 200),
+    ("company/summary.json", 200),
+    ("company/update.json", 200),
     ("issuing/batch.json", 200),
     ("issuing/cancel.json", 404),
     ("issuing/get.json", 404),

@@ -96,11 +96,13 @@ async fn nobody_gets_in_without_a_key_with_a_wrong_one_or_with_another_companys(
     // Every company has the sequences of its sign-up under the same ids; this one is the owner's alone.
     let sequence = json!({ "ecf_type": "31", "range_start": 20_000_001, "range_end": 20_001_000 });
     let sequence = owner.post("/client/sequences", &sequence).await.expect(201);
+    let key = owner.post("/client/api-keys", &json!({})).await.expect(201);
     let owned = [
         &receipt["public_id"],
         &receipt["encf"],
         &hook["public_id"],
         &sequence["public_id"],
+        &key["public_id"],
     ]
     .map(|id| id.as_str().unwrap());
     let stranger = stranger(owner).await;
@@ -113,6 +115,8 @@ async fn nobody_gets_in_without_a_key_with_a_wrong_one_or_with_another_companys(
             owned[2]
         } else if path.contains("/sequences/") {
             owned[3]
+        } else if path.contains("/api-keys/") {
+            owned[4]
         } else {
             owned[0]
         };

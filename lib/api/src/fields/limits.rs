@@ -33,6 +33,11 @@ impl<'f> Field<'f, String> {
         })
     }
 
+    /// An e-mail address, as far as its form tells.
+    pub fn email(self) -> Self {
+        self.length(3..=80).pattern(r"^[^@\s]+@[^@\s]+\.[^@\s]+$", is_email)
+    }
+
     /// A domain type, through its own door.
     pub fn parse<T>(self) -> Field<'f, T>
     where
@@ -100,6 +105,18 @@ impl<'f> Field<'f, Vec<String>> {
     }
 }
 
+fn is_email(text: &str) -> bool {
+    let Some((name, host)) = text.split_once('@') else {
+        return false;
+    };
+    let blank = text.chars().any(char::is_whitespace);
+    !name.is_empty()
+        && !blank
+        && !host.contains('@')
+        && host.split('.').count() > 1
+        && host.split('.').all(|part| !part.is_empty())
+}
+
 fn value_error(error: impl Display) -> Fault {
     let error = error.to_string();
     Fault::new("value_error", format!("Value error, {error}")).with("error", error)
@@ -110,5 +127,20 @@ fn counted(count: usize, noun: &str) -> String {
         format!("{count} {noun}")
     } else {
         format!("{count} {noun}s")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_email;
+
+    #[test]
+    fn an_address_needs_a_name_and_a_host_with_a_dot() {
+        for good in ["a@b.do", "facturas.electronicas@empresa.com.do", "ñ@ñandú.do"] {
+            assert!(is_email(good), "{good}");
+        }
+        for bad in ["", "a", "a@", "@b.do", "a@b", "a@b.", "a@@b.do", "a b@c.do"] {
+            assert!(!is_email(bad), "{bad}");
+        }
     }
 }

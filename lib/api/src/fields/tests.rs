@@ -364,3 +364,57 @@ fn a_form_is_shown_to_who_misses_it() {
 fn is_lower(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_lowercase())
 }
+
+struct Change {
+    name: ecf_store::Edit<String>,
+    inner: Option<Inner>,
+}
+
+#[derive(Debug, PartialEq)]
+struct Inner(Option<i64>);
+
+impl FromFields for Inner {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        fields.refuse_unknown(&["size"]);
+        Some(Self(fields.integer("size").range(0..=9).optional()))
+    }
+}
+
+impl FromFields for Change {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        fields.refuse_null("inner");
+        let name = fields.text("name").length(1..=3).optional();
+        Some(Self {
+            name: fields.edit("name", name),
+            inner: fields.nested("inner"),
+        })
+    }
+}
+
+#[test]
+fn a_change_tells_null_from_absent_and_reads_objects_within() {
+    use ecf_store::Edit;
+    let read = |json: &str| crate::read_body::<Change>(Node::parse(json.as_bytes()).unwrap());
+    for (json, name, inner) in [
+        ("{}", Edit::Keep, None),
+        (r#"{"name": null}"#, Edit::Clear, None),
+        (
+            r#"{"name": "a", "inner": {}}"#,
+            Edit::Set("a".to_owned()),
+            Some(Inner(None)),
+        ),
+        (r#"{"inner": {"size": 9}}"#, Edit::Keep, Some(Inner(Some(9)))),
+    ] {
+        let change = read(json).unwrap_or_else(|error| panic!("{json}: {error:?}"));
+        assert_eq!((change.name, change.inner), (name, inner), "{json}");
+    }
+    for bad in [
+        r#"{"name": "long"}"#,
+        r#"{"inner": null}"#,
+        r#"{"inner": []}"#,
+        r#"{"inner": {"size": 10}}"#,
+        r#"{"inner": {"sice": 1}}"#,
+    ] {
+        assert!(read(bad).is_err(), "{bad}");
+    }
+}

@@ -38,7 +38,7 @@ pub(super) fn is_alias(key: &str, name: &str) -> bool {
 
 pub(super) fn for_unknown(key: &str, parent: Option<&str>, fields: &[Field]) -> Hint {
     let place = parent.unwrap_or("the payload");
-    if let Some(meant) = slip(key, parent).or_else(|| nearest(key, fields)) {
+    if let Some(meant) = slip(key, parent).or_else(|| nearest_name(key, fields.iter().map(|field| field.name))) {
         return Hint {
             message: format!("{key} is no field of {place}; did you mean {meant}?"),
             expected: Some(meant.to_owned()),
@@ -68,12 +68,12 @@ fn slip(key: &str, parent: Option<&str>) -> Option<&'static str> {
         .map(|(_, _, right)| *right)
 }
 
-/// The sibling whose name needs the fewest changes, when those are few.
-fn nearest<'f>(key: &str, fields: &'f [Field]) -> Option<&'f str> {
-    let lower = key.to_lowercase();
-    fields
-        .iter()
-        .map(|field| (distance(&lower, &field.name.to_lowercase()), field.name))
+/// The name that needs the fewest changes to become the given one, when those are few.
+pub fn nearest_name<'n>(given: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+    let lower = given.to_lowercase();
+    names
+        .into_iter()
+        .map(|name| (distance(&lower, &name.to_lowercase()), name))
         .min()
         .filter(|(changes, name)| *changes <= (name.len() / 4).max(1))
         .map(|(_, name)| name)

@@ -21,6 +21,7 @@ const ENVIRONMENT: &str = "environment";
 const RNC: &str = "rnc";
 const HASH: &str = "hash";
 const PREFIX: &str = "prefix";
+const NAME: &str = "name";
 const CREATED_AT: &str = "created_at";
 const EXPIRES_AT: &str = "expires_at";
 const REVOKED_AT: &str = "revoked_at";
@@ -35,6 +36,8 @@ pub struct NewApiKey {
     pub hash: [u8; 32],
     /// The visible beginning of the key.
     pub prefix: String,
+    /// What its owner calls it.
+    pub name: Option<String>,
     pub created_at: Timestamp,
     pub expires_at: Option<Timestamp>,
 }
@@ -56,9 +59,17 @@ pub struct ListedApiKey {
     pub id: ApiKeyId,
     pub environment: Environment,
     pub prefix: String,
+    pub name: Option<String>,
     pub created_at: Timestamp,
     pub expires_at: Option<Timestamp>,
     pub revoked_at: Option<Timestamp>,
+}
+
+impl ListedApiKey {
+    /// Whether it opens anything now.
+    pub fn is_active(&self, now: Timestamp) -> bool {
+        self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
+    }
 }
 
 impl NewApiKey {
@@ -74,6 +85,7 @@ impl NewApiKey {
         let listed = NewItem::new(&keys::listed_api_key(&self.company, &self.id))
             .with(ENVIRONMENT, text(self.environment.as_str()))
             .with(PREFIX, text(&self.prefix))
+            .with_some(NAME, self.name.as_ref().map(text))
             .with(HASH, bytes(self.hash))
             .with(CREATED_AT, instant(self.created_at))
             .with_some(EXPIRES_AT, self.expires_at.map(instant))
@@ -120,7 +132,15 @@ impl Table {
         ))
     }
 
-    /// The company's keys of both kinds, revoked ones included.
+    /// One key of the company, revoked or not.
+    pub async fn api_key(&self, company: &CompanyId, id: &ApiKeyId) -> Result<Option<ListedApiKey>, StoreError> {
+        let stored = self
+            .read("read listed API key", &keys::listed_api_key(company, id))
+            .await?;
+        stored.as_ref().map(read_listed).transpose()
+    }
+
+    /// The company's keys of every environment, revoked ones included.
     pub async fn api_keys(&self, company: &CompanyId) -> Result<Vec<ListedApiKey>, StoreError> {
         let query = Query {
             sort: Sort::BeginsWith(SK, keys::LISTED_API_KEYS.to_owned()),
@@ -161,6 +181,7 @@ fn read_listed(stored: &Stored) -> Result<ListedApiKey, StoreError> {
         id: id.parse().map_err(|error| stored.corrupt(SK, error))?,
         environment: stored.parse(ENVIRONMENT)?,
         prefix: stored.str(PREFIX)?.to_owned(),
+        name: stored.opt_str(NAME)?.map(str::to_owned),
         created_at: stored.instant(CREATED_AT)?,
         expires_at: stored.opt_instant(EXPIRES_AT)?,
         revoked_at: stored.opt_instant(REVOKED_AT)?,

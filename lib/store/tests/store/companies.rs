@@ -32,6 +32,7 @@ fn new_key(name: &str, owner: &str) -> NewApiKey {
         id: ApiKeyId::from_random(bytes(name)),
         hash: bytes(name),
         prefix: "ecf_test_ab".to_owned(),
+        name: None,
         created_at: noon(),
         expires_at: None,
     }

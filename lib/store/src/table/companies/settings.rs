@@ -32,9 +32,9 @@ pub struct CompanySettings {
     pub hold_notes_hours: u16,
     /// What becomes of a certificate whose owner does not fit the company.
     pub certificate_owner: CertificateOwner,
-    /// A type with fewer numbers left than this is told as low.
+    /// A range with so many numbers left, or fewer, is told as low.
     pub sequence_alert_remaining: u32,
-    /// A range that expires in fewer days than this is told as expiring.
+    /// A range is told as expiring so many days before its last.
     pub sequence_alert_days: u16,
 }
 

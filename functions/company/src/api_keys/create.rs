@@ -1,0 +1,129 @@
+//! `POST /api/v1/client/api-keys`.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use ecf::Environment;
+use ecf_api::{ApiError, ApiKeySecret, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError};
+use ecf_store::{ApiKeyId, ListedApiKey, NewApiKey};
+use jiff::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::list::{ListedApiKeyView, own};
+use crate::App;
+
+/// How many keys of one environment may work at the same time. It stops a program that runs wild; requests at the same moment
+/// may pass it by a few, which harms nobody.
+const WORKING_KEYS_LIMIT: usize = 20;
+
+/// A key to make, for the environment of the key that asks.
+#[derive(Debug, ToSchema)]
+pub(crate) struct CreateApiKeyRequest {
+    /// What its owner calls it, such as the program that uses it.
+    #[schema(min_length = 1, max_length = 100)]
+    name: Option<String>,
+    /// May repeat the key's environment, never name another one.
+    #[schema(value_type = Option<String>, example = "TesteCF")]
+    environment: Option<Environment>,
+    /// When it stops working; never unless given.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    expires_at: Option<Timestamp>,
+}
+
+impl FromFields for CreateApiKeyRequest {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        fields.refuse_unknown(&["name", "environment", "expires_at"]);
+        let name = fields.text("name").length(1..=100).optional();
+        let environment = fields.environment("environment").optional();
+        let expires_at = fields.instant("expires_at").optional();
+        Some(Self {
+            name,
+            environment,
+            expires_at,
+        })
+    }
+}
+
+/// A new key, which is shown here and never again.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ApiKeyCreatedView {
+    #[serde(flatten)]
+    listed: ListedApiKeyView,
+    key: String,
+    only_shown_once: bool,
+}
+
+/// Makes a key for the same company and environment. An answer that got lost leaves a key that nobody knows: it stands in the
+/// list, and is revoked like any other.
+#[utoipa::path(
+    post,
+    path = "/api/v1/client/api-keys",
+    operation_id = "create_api_key",
+    tag = "Empresa",
+    summary = "Crear una clave de API",
+    request_body = CreateApiKeyRequest,
+    responses(
+        (status = 201, description = "Made; the key is shown once", body = ApiKeyCreatedView),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 409, description = "There are as many working keys as there can be", body = CodedError),
+        (status = 422, description = "Every bad or unknown field; another environment than the key's", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn create(
+    State(app): State<App>,
+    caller: Caller,
+    ValidJson(request): ValidJson<CreateApiKeyRequest>,
+) -> Result<(StatusCode, Json<ApiKeyCreatedView>), ApiError> {
+    let environment = caller.check_environment(request.environment)?;
+    let now = app.clock.now();
+    check_expiry(request.expires_at, now)?;
+    let working = own(&app, &caller).await?;
+    if working.iter().filter(|key| key.is_active(now)).count() >= WORKING_KEYS_LIMIT {
+        let message =
+            format!("{environment} has {WORKING_KEYS_LIMIT} working keys, the most there can be; revoke one first");
+        return Err(ApiError::conflict("api_key_limit", message));
+    }
+    let secret = ApiKeySecret::generate(environment, ecf_runtime::random());
+    let new = NewApiKey {
+        company: *caller.company(),
+        environment,
+        rnc: caller.rnc.clone(),
+        id: ApiKeyId::from_random(ecf_runtime::random()),
+        hash: secret.hash(),
+        prefix: secret.prefix().to_owned(),
+        name: request.name,
+        created_at: now,
+        expires_at: request.expires_at,
+    };
+    let listed = ListedApiKey {
+        id: new.id,
+        environment,
+        prefix: new.prefix.clone(),
+        name: new.name.clone(),
+        created_at: now,
+        expires_at: new.expires_at,
+        revoked_at: None,
+    };
+    if !app.table.create_api_key(new).await? {
+        return Err(ApiError::internal("a random API key was taken"));
+    }
+    let view = ApiKeyCreatedView {
+        listed: ListedApiKeyView::of(listed, caller.key_id, now),
+        key: secret.text().to_owned(),
+        only_shown_once: true,
+    };
+    Ok((StatusCode::CREATED, Json(view)))
+}
+
+fn check_expiry(expires_at: Option<Timestamp>, now: Timestamp) -> Result<(), ApiError> {
+    match expires_at {
+        Some(end) if end <= now => {
+            let msg = format!("expires_at is {end}, which is past: it is {now:.0} now");
+            let error = FieldError::new(["body", "expires_at"], "datetime_future", msg);
+            Err(ApiError::validation(vec![error]))
+        }
+        _ => Ok(()),
+    }
+}

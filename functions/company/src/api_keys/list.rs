@@ -1,0 +1,75 @@
+//! `GET /api/v1/client/api-keys`.
+
+use axum::Json;
+use axum::extract::State;
+use ecf::Environment;
+use ecf_api::{ApiError, Caller, CodedError, Instant, ValidationError};
+use ecf_store::{ApiKeyId, ListedApiKey};
+use jiff::Timestamp;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::App;
+
+/// A key without its secret.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ListedApiKeyView {
+    public_id: String,
+    /// The beginning of the key, to know it by.
+    prefix: String,
+    name: Option<String>,
+    #[schema(value_type = String, example = "TesteCF")]
+    environment: Environment,
+    /// Whether it opens anything now.
+    is_active: bool,
+    /// Whether this very key asks.
+    is_current: bool,
+    created_at: Instant,
+    expires_at: Option<Instant>,
+    revoked_at: Option<Instant>,
+}
+
+impl ListedApiKeyView {
+    pub(super) fn of(key: ListedApiKey, current: ApiKeyId, now: Timestamp) -> Self {
+        Self {
+            is_active: key.is_active(now),
+            is_current: key.id == current,
+            public_id: key.id.to_string(),
+            prefix: key.prefix,
+            name: key.name,
+            environment: key.environment,
+            created_at: key.created_at.into(),
+            expires_at: key.expires_at.map(Instant),
+            revoked_at: key.revoked_at.map(Instant),
+        }
+    }
+}
+
+/// The keys of the environment, oldest first, expired and revoked ones included.
+#[utoipa::path(
+    get,
+    path = "/api/v1/client/api-keys",
+    operation_id = "list_api_keys",
+    tag = "Empresa",
+    summary = "Listar claves de API",
+    responses(
+        (status = 200, description = "The environment's keys, oldest first", body = Vec<ListedApiKeyView>),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 422, description = "A missing key", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Vec<ListedApiKeyView>>, ApiError> {
+    let now = app.clock.now();
+    let keys = own(&app, &caller).await?;
+    let view = |key| ListedApiKeyView::of(key, caller.key_id, now);
+    Ok(Json(keys.into_iter().map(view).collect()))
+}
+
+/// The company's keys of the caller's environment, oldest first.
+pub(super) async fn own(app: &App, caller: &Caller) -> Result<Vec<ListedApiKey>, ApiError> {
+    let mut keys = app.table.api_keys(caller.company()).await?;
+    keys.retain(|key| key.environment == caller.environment());
+    keys.sort_by_key(|key| (key.created_at, key.id));
+    Ok(keys)
+}

@@ -1,0 +1,194 @@
+//! `GET /api/v1/client/summary`.
+
+use std::collections::BTreeMap;
+
+use axum::Json;
+use axum::extract::State;
+use ecf::{Environment, Fecha};
+use ecf_api::{ApiError, Caller, CodedError, CompanyCertificateView, Instant, ValidationError};
+use ecf_store::{
+    CompanySettings, DayCounts, Numbering, Range, RangeAlert, RangeState, Thresholds, Webhook, fiscal_day,
+};
+use jiff::civil::Date;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::App;
+use crate::show::no_company;
+
+/// How the company stands in the key's environment.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SummaryView {
+    #[schema(value_type = String, example = "TesteCF")]
+    environment: Environment,
+    generated_at: Instant,
+    receipts: ReceiptsView,
+    /// `null` until a P12 was uploaded.
+    certificate: Option<CompanyCertificateView>,
+    /// One entry for each type that has a range.
+    sequences: Vec<SequenceSummaryView>,
+    webhooks: WebhookHealthView,
+}
+
+/// How many receipts there were. Days are the authority's, −04:00.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ReceiptsView {
+    today: PeriodView,
+    month: PeriodView,
+}
+
+/// The receipts created in a period; an end counts in the period of the receipt's creation.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PeriodView {
+    #[schema(value_type = String, format = Date)]
+    from: Date,
+    #[schema(value_type = String, format = Date)]
+    to: Date,
+    created: u64,
+    /// How many ended in each state so far; a state that none ended in is left out.
+    states: BTreeMap<&'static str, u64>,
+    types: BTreeMap<&'static str, TypeCountsView>,
+}
+
+/// The same of one receipt type.
+#[derive(Debug, Default, Serialize, ToSchema)]
+pub(crate) struct TypeCountsView {
+    created: u64,
+    states: BTreeMap<&'static str, u64>,
+}
+
+/// The numbers of one receipt type.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SequenceSummaryView {
+    ecf_type: &'static str,
+    /// How many the service can still give; `null` where the caller numbers, which alone knows.
+    remaining: Option<u64>,
+    /// The last day of the range that expires first; `null` when none does.
+    #[schema(value_type = Option<String>, format = Date)]
+    valid_until: Option<Date>,
+    /// Every range that still gives numbers is low, as `sequence.low` tells it; none that does is low too.
+    low: bool,
+    /// A range expires within `sequence_alert_days`, as `sequence.expiring` tells it.
+    expiring: bool,
+}
+
+/// How many webhooks are told, and how many are switched off.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct WebhookHealthView {
+    active: usize,
+    inactive: usize,
+}
+
+impl PeriodView {
+    fn of(from: Date, to: Date, days: &[DayCounts]) -> Self {
+        let mut period = Self {
+            from,
+            to,
+            created: 0,
+            states: BTreeMap::new(),
+            types: BTreeMap::new(),
+        };
+        for day in days.iter().filter(|day| (from..=to).contains(&day.day)) {
+            for (ecf_type, count) in &day.created {
+                period.created += count;
+                period.types.entry(ecf_type.as_str()).or_default().created += count;
+            }
+            for ((ecf_type, state), count) in &day.ended {
+                *period.states.entry(state.as_str()).or_default() += count;
+                let of_type = period.types.entry(ecf_type.as_str()).or_default();
+                *of_type.states.entry(state.as_str()).or_default() += count;
+            }
+        }
+        period
+    }
+}
+
+impl WebhookHealthView {
+    fn of(webhooks: &[Webhook]) -> Self {
+        let active = webhooks.iter().filter(|webhook| webhook.is_active).count();
+        Self {
+            active,
+            inactive: webhooks.len() - active,
+        }
+    }
+}
+
+/// Ranges come in the order of their types.
+fn sequences(ranges: &[Range], settings: &CompanySettings, today: Fecha) -> Vec<SequenceSummaryView> {
+    ranges
+        .chunk_by(|one, next| one.ecf_type == next.ecf_type)
+        .map(|ranges| sequence(ranges, settings, today))
+        .collect()
+}
+
+fn sequence(ranges: &[Range], settings: &CompanySettings, today: Fecha) -> SequenceSummaryView {
+    let thresholds = Thresholds {
+        remaining: settings.sequence_alert_remaining.into(),
+        days: settings.sequence_alert_days,
+    };
+    let is_low = |range: &&Range| {
+        let mut alerts = range.alerts(thresholds, today).into_iter();
+        alerts.any(|alert| matches!(alert, RangeAlert::Low { .. }))
+    };
+    let is_expiring = |range: &&Range| {
+        let mut alerts = range.alerts(thresholds, today).into_iter();
+        alerts.any(|alert| matches!(alert, RangeAlert::Expiring { .. }))
+    };
+    let usable: Vec<_> = ranges
+        .iter()
+        .filter(|range| range.state(today) == RangeState::Active)
+        .collect();
+    let giving: Vec<_> = ranges.iter().filter(|range| range.gives_numbers(today)).collect();
+    let of_service = ranges.iter().any(|range| range.numbering != Some(Numbering::Caller));
+    SequenceSummaryView {
+        ecf_type: ranges.first().map_or("", |range| range.ecf_type.as_str()),
+        remaining: of_service.then(|| giving.iter().map(|range| range.available()).sum()),
+        valid_until: usable
+            .iter()
+            .filter_map(|range| range.valid_until)
+            .min()
+            .map(|day| day.date()),
+        low: of_service && giving.iter().all(is_low),
+        expiring: usable.iter().any(is_expiring),
+    }
+}
+
+/// How the company stands today: receipts, numbers, certificate, webhooks.
+#[utoipa::path(
+    get,
+    path = "/api/v1/client/summary",
+    tag = "Empresa",
+    summary = "Resumen de la empresa",
+    responses(
+        (status = 200, description = "Counts of today and this month, numbers, certificate, webhooks", body = SummaryView),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 422, description = "A missing key", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn summary(State(app): State<App>, caller: Caller) -> Result<Json<SummaryView>, ApiError> {
+    let now = app.clock.now();
+    let (environment, scope) = (caller.environment(), &caller.scope);
+    let today = fiscal_day(now);
+    let first = today.first_of_month();
+    let (company, days, ranges, webhooks) = tokio::try_join!(
+        app.table.company(caller.company()),
+        app.table.day_counts(scope, first, today),
+        app.table.ranges(scope, None),
+        app.table.webhooks(scope),
+    )?;
+    let company = company.ok_or_else(no_company)?;
+    Ok(Json(SummaryView {
+        environment,
+        generated_at: now.into(),
+        receipts: ReceiptsView {
+            today: PeriodView::of(today, today, &days),
+            month: PeriodView::of(first, today, &days),
+        },
+        certificate: company
+            .certificate
+            .map(|certificate| CompanyCertificateView::of(&certificate, environment, now)),
+        sequences: sequences(&ranges, &company.settings, Fecha::at(now)),
+        webhooks: WebhookHealthView::of(&webhooks),
+    }))
+}

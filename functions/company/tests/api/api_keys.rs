@@ -1,0 +1,166 @@
+//! `/api/v1/client/api-keys`.
+
+use ecf::Environment;
+use ecf_testkit::request;
+use http::Method;
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+
+use crate::{Api, COMPANY, faults};
+
+const KEYS: &str = "/api/v1/client/api-keys";
+
+async fn make(api: &Api, body: Value) -> Value {
+    api.call(Method::POST, KEYS, Some(&body)).await.expect(201)
+}
+
+fn one(key: &Value) -> String {
+    format!("{KEYS}/{}", key["public_id"].as_str().unwrap())
+}
+
+/// What a key is answered.
+async fn asked(api: &Api, method: Method, path: &str, key: &Value) -> u16 {
+    let key = key["key"].as_str().unwrap();
+    request(&api.router, method, path, Some(key), None)
+        .await
+        .status
+        .as_u16()
+}
+
+#[tokio::test]
+async fn a_new_key_is_shown_once_and_works_at_once() {
+    let api = Api::start().await;
+    let made = make(
+        &api,
+        json!({ "name": "caja 1", "expires_at": "2026-12-31T00:00:00-04:00" }),
+    )
+    .await;
+    let key = made["key"].as_str().unwrap();
+    let prefix = &key[.."ecf_test_".len() + 8];
+    let mut listed = json!({
+        "public_id": made["public_id"], "prefix": prefix, "name": "caja 1", "environment": "TesteCF", "is_active": true,
+        "is_current": false, "created_at": "2026-11-27T16:00:00.000Z", "expires_at": "2026-12-31T04:00:00.000Z",
+        "revoked_at": null,
+    });
+    let mut shown = listed.clone();
+    shown["key"] = json!(key);
+    shown["only_shown_once"] = json!(true);
+    assert_eq!(made, shown);
+    assert_eq!(asked(&api, Method::GET, COMPANY, &made).await, 200);
+
+    let list = api.get(KEYS).await.expect(200);
+    let list = list.as_array().unwrap();
+    assert_eq!(list.len(), 2);
+    assert!(list.contains(&listed), "{list:?}");
+    assert!(
+        list.iter()
+            .any(|key| key["is_current"] == true && key["name"].is_null())
+    );
+
+    api.stack.clock().advance(SignedDuration::from_hours(24 * 34));
+    assert_eq!(asked(&api, Method::GET, COMPANY, &made).await, 401);
+    listed["is_active"] = json!(false);
+    assert!(api.get(KEYS).await.expect(200).as_array().unwrap().contains(&listed));
+}
+
+#[tokio::test]
+async fn a_key_is_rotated_without_a_pause() {
+    let api = Api::start().await;
+    let old = make(&api, json!({})).await;
+    let new = make(&api, json!({})).await;
+    assert_eq!(asked(&api, Method::GET, COMPANY, &old).await, 200);
+    assert_eq!(asked(&api, Method::DELETE, &one(&old), &new).await, 204);
+    api.stack.clock().advance(SignedDuration::from_secs(60));
+    assert_eq!(asked(&api, Method::GET, COMPANY, &old).await, 401);
+    assert_eq!(asked(&api, Method::GET, COMPANY, &new).await, 200);
+
+    // Revoking again changes nothing, not even the time.
+    let revoked_at = async || {
+        let list = api.get(KEYS).await.expect(200);
+        let of = list
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|key| key["public_id"] == old["public_id"]);
+        of.unwrap()["revoked_at"].clone()
+    };
+    assert_eq!(revoked_at().await, "2026-11-27T16:00:00.000Z");
+    assert_eq!(asked(&api, Method::DELETE, &one(&old), &new).await, 204);
+    assert_eq!(revoked_at().await, "2026-11-27T16:00:00.000Z");
+}
+
+#[tokio::test]
+async fn a_key_revokes_itself_only_when_it_says_so() {
+    let api = Api::start().await;
+    let key = make(&api, json!({})).await;
+    assert_eq!(asked(&api, Method::DELETE, &one(&key), &key).await, 409);
+    assert_eq!(asked(&api, Method::GET, COMPANY, &key).await, 200);
+    let meant = format!("{}?allow_self=true", one(&key));
+    assert_eq!(asked(&api, Method::DELETE, &meant, &key).await, 204);
+    api.stack.clock().advance(SignedDuration::from_secs(60));
+    assert_eq!(asked(&api, Method::GET, COMPANY, &key).await, 401);
+}
+
+#[tokio::test]
+async fn a_key_knows_makes_and_revokes_keys_of_its_own_environment_only() {
+    let api = Api::start().await;
+    let refused = api
+        .call(Method::POST, KEYS, Some(&json!({ "environment": "ecf" })))
+        .await;
+    assert_eq!(
+        faults(&refused.expect(422)),
+        [("body/environment".to_owned(), "enum".to_owned())]
+    );
+    let (company, id) = (api.company.scope.company, ecf_store::ApiKeyId::from_random([7; 20]));
+    let production = ecf_store::NewApiKey {
+        company,
+        environment: Environment::Ecf,
+        rnc: api.company.rnc.clone(),
+        id,
+        hash: [7; 32],
+        prefix: "ecf_prod_0707".to_owned(),
+        name: None,
+        created_at: api.stack.clock().now(),
+        expires_at: None,
+    };
+    assert!(api.stack.table().create_api_key(production).await.unwrap());
+    assert_eq!(api.get(KEYS).await.expect(200).as_array().unwrap().len(), 1);
+    for unknown in [id.to_string(), "nonsense".to_owned()] {
+        let answer = api.call(Method::DELETE, &format!("{KEYS}/{unknown}"), None).await;
+        answer.expect(404);
+    }
+    let kept = api.stack.table().api_key(&company, &id).await.unwrap().unwrap();
+    assert_eq!(kept.revoked_at, None);
+}
+
+#[tokio::test]
+async fn bad_fields_are_refused_and_no_key_is_made() {
+    let api = Api::start().await;
+    let body = json!({ "nmae": "caja", "expires_at": "soon" });
+    let refused = api.call(Method::POST, KEYS, Some(&body)).await.expect(422);
+    let told = |place: &str, kind: &str| (place.to_owned(), kind.to_owned());
+    assert_eq!(
+        faults(&refused),
+        [
+            told("body/nmae", "extra_forbidden"),
+            told("body/expires_at", "datetime_parsing")
+        ]
+    );
+    let past = json!({ "expires_at": "2026-11-27T16:00:00Z" });
+    let refused = api.call(Method::POST, KEYS, Some(&past)).await.expect(422);
+    assert_eq!(faults(&refused), [told("body/expires_at", "datetime_future")]);
+    assert_eq!(api.get(KEYS).await.expect(200).as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn so_many_keys_work_at_a_time_and_a_revoked_one_makes_room() {
+    let api = Api::start().await;
+    let mut last = Value::Null;
+    for _ in 1..20 {
+        last = make(&api, json!({})).await;
+    }
+    let refused = api.call(Method::POST, KEYS, Some(&json!({}))).await.expect(409);
+    assert_eq!(refused["detail"]["code"], "api_key_limit");
+    api.call(Method::DELETE, &one(&last), None).await;
+    make(&api, json!({})).await;
+}

@@ -1,0 +1,125 @@
+//! `GET /api/v1/client/summary`.
+
+use ecf::ReceiptState;
+use ecf_store::{NewRange, NewWebhook, Numbering, WebhookId, fiscal_day};
+use jiff::ToSpan as _;
+use serde_json::json;
+
+use crate::Api;
+
+const SUMMARY: &str = "/api/v1/client/summary";
+
+#[tokio::test]
+async fn a_new_company_has_counted_nothing() {
+    let api = Api::start().await;
+    let nothing = |from: &str| json!({ "from": from, "to": "2026-11-27", "created": 0, "states": {}, "types": {} });
+    let expected = json!({
+        "environment": "TesteCF", "generated_at": "2026-11-27T16:00:00.000Z",
+        "receipts": { "today": nothing("2026-11-27"), "month": nothing("2026-11-01") },
+        "certificate": null, "sequences": [], "webhooks": { "active": 0, "inactive": 0 },
+    });
+    assert_eq!(api.get(SUMMARY).await.expect(200), expected);
+}
+
+#[tokio::test]
+async fn receipts_are_counted_by_type_and_state_for_today_and_the_month() {
+    let api = Api::start().await;
+    let (table, scope) = (api.stack.table(), &api.company.scope);
+    let today = fiscal_day(api.stack.clock().now());
+    let [invoice, note] = ["31", "34"].map(|ecf_type| ecf_type.parse().unwrap());
+    let yesterday = today - 1.day();
+    let last_month = today - 27.days();
+    for (day, ecf_type, state) in [
+        (today, invoice, Some(ReceiptState::Accepted)),
+        (today, invoice, Some(ReceiptState::Rejected)),
+        (today, note, None),
+        (yesterday, invoice, Some(ReceiptState::Accepted)),
+        (last_month, invoice, Some(ReceiptState::Accepted)),
+    ] {
+        table.count_created(scope, day, ecf_type).await.unwrap();
+        if let Some(state) = state {
+            table.count_verdict(scope, day, ecf_type, state).await.unwrap();
+        }
+    }
+    let receipts = api.get(SUMMARY).await.expect(200)["receipts"].clone();
+    let expected = json!({
+        "today": {
+            "from": "2026-11-27", "to": "2026-11-27", "created": 3, "states": { "accepted": 1, "rejected": 1 },
+            "types": {
+                "31": { "created": 2, "states": { "accepted": 1, "rejected": 1 } },
+                "34": { "created": 1, "states": {} },
+            },
+        },
+        "month": {
+            "from": "2026-11-01", "to": "2026-11-27", "created": 4, "states": { "accepted": 2, "rejected": 1 },
+            "types": {
+                "31": { "created": 3, "states": { "accepted": 2, "rejected": 1 } },
+                "34": { "created": 1, "states": {} },
+            },
+        },
+    });
+    assert_eq!(receipts, expected);
+}
+
+#[tokio::test]
+async fn numbers_that_run_low_and_ranges_that_expire_are_told() {
+    let api = Api::start().await;
+    let table = api.stack.table();
+    for (ecf_type, start, end, valid_until, numbering) in [
+        ("31", 1, 60, "01-01-2027", Numbering::Service),
+        ("31", 61, 100, "31-12-2028", Numbering::Service),
+        ("31", 101, 900, "26-11-2026", Numbering::Service),
+        ("33", 1, 5, "27-12-2026", Numbering::Service),
+        ("34", 1, 5, "31-12-2028", Numbering::Caller),
+        ("41", 1, 500, "26-11-2026", Numbering::Service),
+    ] {
+        let range = NewRange {
+            ecf_type: ecf_type.parse().unwrap(),
+            start,
+            end,
+            valid_until: Some(valid_until.parse().unwrap()),
+            numbering: Some(numbering),
+            created_at: api.stack.clock().now(),
+        };
+        table.open_range(&api.company.scope, range).await.unwrap();
+    }
+    // Four of five are given: one is left, and a fifth of the range is the threshold.
+    let now = api.stack.clock().now();
+    for _ in 0..4 {
+        let note = "33".parse().unwrap();
+        let taken = table
+            .take_next_number(&api.company.scope, note, ecf::Fecha::at(now), now)
+            .await;
+        taken.unwrap();
+    }
+    let sequences = api.get(SUMMARY).await.expect(200)["sequences"].clone();
+    let expected = json!([
+        { "ecf_type": "31", "remaining": 100, "valid_until": "2027-01-01", "low": false, "expiring": false },
+        { "ecf_type": "33", "remaining": 1, "valid_until": "2026-12-27", "low": true, "expiring": true },
+        { "ecf_type": "34", "remaining": null, "valid_until": "2028-12-31", "low": false, "expiring": false },
+        { "ecf_type": "41", "remaining": 0, "valid_until": null, "low": true, "expiring": false },
+    ]);
+    assert_eq!(sequences, expected);
+}
+
+#[tokio::test]
+async fn webhooks_that_are_switched_off_are_counted_apart() {
+    let api = Api::start().await;
+    for (id, is_active) in [([1; 20], true), ([2; 20], false), ([3; 20], true)] {
+        let webhook = NewWebhook {
+            id: WebhookId::from_random(id),
+            url: "https://erp.example.com/".to_owned(),
+            events: vec!["*".to_owned()],
+            is_active,
+            sealed_secret: vec![1],
+            created_at: api.stack.clock().now(),
+        };
+        api.stack
+            .table()
+            .create_webhook(&api.company.scope, webhook)
+            .await
+            .unwrap();
+    }
+    let webhooks = api.get(SUMMARY).await.expect(200)["webhooks"].clone();
+    assert_eq!(webhooks, json!({ "active": 2, "inactive": 1 }));
+}
