@@ -155,7 +155,7 @@ def main():
 
     tomorrow = (datetime.now(timezone(timedelta(hours=-4))) + timedelta(days=1)).replace(tzinfo=None, microsecond=0)
     waiting = client.ecf.create(idempotency_key="published-2", ecf_type="31", payload=payload(),
-                                scheduled_for=tomorrow.isoformat())
+                                scheduled_for=tomorrow)
     assert waiting.status.value == "deferred" and waiting.encf is None and waiting.scheduled_for, waiting
     assert client.ecf.mark_incapacity(waiting.public_id).status.value == "incapacity"
 

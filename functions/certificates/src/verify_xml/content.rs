@@ -102,7 +102,7 @@ impl Content {
         };
         let found = rules::check(&document, &context);
         let header = &document.encabezado;
-        let (emisor, encf) = (header.emisor.rnc_emisor.clone(), header.id_doc.encf.clone());
+        let (emisor, encf) = (header.emisor.rnc_emisor.clone(), header.id_doc.encf);
         Self {
             document: Some(ContentView {
                 root: "ECF".to_owned(),

@@ -93,11 +93,11 @@ fn body(caller: &Caller, clock: &Clock, number: u32, originals: &[String], key: 
             let original = &originals[usize::try_from(number).unwrap() % originals.len()];
             note(&caller.rnc, &today, ecf_type, 10, original)
         }
-        "32" if number % 2 == 0 => payload(&caller.rnc, &today, "32", 300_000),
+        "32" if number.is_multiple_of(2) => payload(&caller.rnc, &today, "32", 300_000),
         _ => payload(&caller.rnc, &today, ecf_type, 1_000),
     };
     let mut body = json!({ "idempotency_key": key, "ecf_type": ecf_type, "payload": payload });
-    if number % 3 == 0 {
+    if number.is_multiple_of(3) {
         body["external_id"] = json!(format!("erp-{number}"));
     }
     body
