@@ -16,8 +16,8 @@ use ecf::ReceiptState;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
 use ecf_store::{
-    AnnouncementId, Clients, DueEntry, DueRecord, IssuingJob, OutboxEntry, Queues, Receipt, ReceiptId, SHARDS, Scope,
-    StoreError, SubmissionJob, Table, WebhookJob,
+    AnnouncementId, Clients, DueEntry, DueRecord, EventKey, IssuingJob, OutboxEntry, Queues, Receipt, ReceiptId,
+    SHARDS, Scope, StoreError, SubmissionJob, Table, WebhookId, WebhookJob,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -81,6 +81,8 @@ async fn sweep(app: &App, shard: u8) -> Result<usize, StoreError> {
         let looked = match entry.record {
             DueRecord::Receipt(id) => look_after(app, &entry, &id, now).await,
             DueRecord::Announcement(id) => announce(app, &entry, id, now).await,
+            DueRecord::Undelivered(webhook, event) => deliver(app, &entry, webhook, event, now).await,
+            DueRecord::Webhook(webhook) => unpark(app, &entry, webhook, now).await,
         };
         match looked {
             Ok(has_queued) => queued += usize::from(has_queued),
@@ -147,6 +149,47 @@ async fn announce(
         environment,
         announcement,
         attempt: 0,
+    };
+    app.queues.send_webhook(&job, Duration::ZERO).await?;
+    Ok(true)
+}
+
+/// An event whose next attempt has come.
+async fn deliver(
+    app: &App,
+    entry: &DueEntry,
+    webhook: WebhookId,
+    event: EventKey,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
+    if !app.table.claim_due(entry, now + SHORTEST_LOOK).await? {
+        return Ok(false);
+    }
+    let Some(waiting) = app.table.undelivered(&entry.scope, &webhook, &event).await? else {
+        return Ok(false);
+    };
+    let Scope { company, environment } = entry.scope;
+    let job = WebhookJob::Deliver {
+        company,
+        environment,
+        webhook,
+        event,
+        attempt: waiting.attempts.saturating_add(1),
+    };
+    app.queues.send_webhook(&job, Duration::ZERO).await?;
+    Ok(true)
+}
+
+/// A webhook behind which events are parked.
+async fn unpark(app: &App, entry: &DueEntry, webhook: WebhookId, now: Timestamp) -> Result<bool, StoreError> {
+    if !app.table.claim_due(entry, now + SHORTEST_LOOK).await? {
+        return Ok(false);
+    }
+    let Scope { company, environment } = entry.scope;
+    let job = WebhookJob::Unpark {
+        company,
+        environment,
+        webhook,
     };
     app.queues.send_webhook(&job, Duration::ZERO).await?;
     Ok(true)

@@ -1,12 +1,14 @@
 //! A verdict's event: one attempt at every subscription, then the outbox entry goes.
 
 use ecf_runtime::Outcome;
-use ecf_store::{AnnouncementId, OutboxEntry, ReceiptId, Scope, StoreError, Subject, WebhookJob};
+use ecf_store::{
+    AnnouncementId, EventKey, OutboxEntry, ReceiptId, Scope, StoreError, Subject, Undelivered, Webhook, WebhookJob,
+};
 use ecf_webhooks::{event_body, matches};
 use futures::future::join_all;
 
-use crate::App;
-use crate::deliver::{Event, first_attempt};
+use crate::deliver::{Event, attempt};
+use crate::{App, health, parking, retry};
 
 /// Delivers to all who want to hear of it. Runs again after a crash: better told twice than never. One subscription whose
 /// attempt cannot be recorded does not keep the others from theirs.
@@ -30,7 +32,10 @@ pub(crate) async fn tell(app: &App, scope: &Scope, id: &ReceiptId) -> Result<Out
     let event = Event {
         name,
         body,
-        subject: Subject::Receipt(*id),
+        key: EventKey::new(
+            receipt.completed_at.unwrap_or(receipt.updated_at),
+            Subject::Receipt(*id),
+        ),
     };
     tell_everybody(app, scope, &event).await?;
     app.table.outbox_done(scope, id, OutboxEntry::Webhook).await?;
@@ -50,18 +55,47 @@ pub(crate) async fn announce(app: &App, scope: &Scope, id: &AnnouncementId) -> R
     let event = Event {
         name,
         body: announcement.body,
-        subject: Subject::Announcement(*id),
+        key: EventKey::new(announcement.at, Subject::Announcement(*id)),
     };
     tell_everybody(app, scope, &event).await?;
     app.table.announcement_told(scope, id).await?;
     Ok(Outcome::Done)
 }
 
+/// A webhook that the service switched off keeps what it would have heard; one that its owner switched off does not.
 async fn tell_everybody(app: &App, scope: &Scope, event: &Event) -> Result<(), StoreError> {
     let webhooks = app.table.webhooks(scope).await?;
-    let attempts = webhooks
+    let told = webhooks
         .iter()
-        .filter(|webhook| webhook.is_active && matches(&webhook.events, event.name))
-        .map(|webhook| first_attempt(app, scope, webhook, event));
-    join_all(attempts).await.into_iter().collect()
+        .filter(|webhook| webhook.is_active || webhook.paused.is_some())
+        .filter(|webhook| matches(&webhook.events, event.name))
+        .map(|webhook| tell_one(app, scope, webhook, event));
+    join_all(told).await.into_iter().collect()
+}
+
+/// The first attempt, or the parking in its place. A failed one is kept with its bytes and gets the second.
+async fn tell_one(app: &App, scope: &Scope, webhook: &Webhook, event: &Event) -> Result<(), StoreError> {
+    if !webhook.is_active || health::is_dead(webhook, app.clock.now()) {
+        return parking::park(app, scope, webhook, event).await;
+    }
+    let sent = attempt(app, scope, webhook, event, 1).await?;
+    if sent.succeeded {
+        return health::took(app, scope, webhook).await;
+    }
+    if let Some(next) = sent.next_after(1, sent.at).filter(|_| !sent.is_hopeless) {
+        let waiting = Undelivered {
+            key: event.key,
+            event: event.name.as_str().to_owned(),
+            body: event.body.clone(),
+            since: sent.at,
+            attempts: 1,
+            due_at: Some(retry::look_at(sent.at, next)),
+        };
+        // An event that waits already was told by an earlier run of this job: its attempts go on.
+        if app.table.keep_undelivered(scope, &webhook.id, &waiting).await? {
+            let job = retry::job(scope, webhook.id, event.key, 2);
+            retry::queue_next(app, &job, sent.at, next).await;
+        }
+    }
+    health::refused(app, scope, webhook, &sent).await
 }

@@ -1,12 +1,17 @@
 //! Tells companies of their receipts' verdicts and of what else they subscribed to, and the operator's portal of new companies.
 //!
-//! An event's job delivers to every subscription once; a subscription that does not answer with 2xx gets jobs of its own
-//! until 24 hours have passed. Each event reaches each subscriber at least once, with the same bytes at every attempt; the
-//! receiver's key to drop repetitions is (`public_id`, `event`).
+//! An event's job makes the first attempt at every subscription that wants to hear of it. What a subscription does not take is
+//! kept with its bytes, on the due index, and tried again until its day is over (`retry`); a webhook that fails for an hour is
+//! tried with one event at a time (`parking`), and one that fails for three days is switched off (`health`). Each event reaches
+//! each subscriber that answers within its day at least once, with the same bytes at every attempt; the receiver's key to drop
+//! repetitions is (`public_id`, `event`).
 
 mod deliver;
 mod event;
+mod health;
+mod parking;
 mod portal;
+mod retry;
 
 use std::time::Duration;
 
@@ -68,7 +73,6 @@ const EVENT_WAITS: [Duration; 4] = [
     Duration::from_secs(120),
     Duration::from_secs(300),
 ];
-const DELIVERY_WAIT: Duration = Duration::from_secs(60);
 
 /// Runs one job.
 pub async fn handle(app: &App, job: WebhookJob, _message: Message) -> Outcome<WebhookJob> {
@@ -97,14 +101,37 @@ pub async fn handle(app: &App, job: WebhookJob, _message: Message) -> Outcome<We
             };
             event::announce(app, &scope, announcement).await
         }
-        WebhookJob::Deliver { .. } => deliver::again(app, &job).await,
+        WebhookJob::Deliver {
+            company,
+            environment,
+            webhook,
+            event,
+            attempt,
+        } => {
+            let scope = Scope {
+                company: *company,
+                environment: *environment,
+            };
+            retry::run(app, &scope, webhook, event, *attempt).await
+        }
+        WebhookJob::Unpark {
+            company,
+            environment,
+            webhook,
+        } => {
+            let scope = Scope {
+                company: *company,
+                environment: *environment,
+            };
+            parking::unpark(app, &scope, webhook).await
+        }
         WebhookJob::Portal { company, attempt } => portal::tell(app, company, *attempt).await,
     };
-    result.unwrap_or_else(|error| after_failure(app, job, &error))
+    result.unwrap_or_else(|error| after_failure(job, &error))
 }
 
 /// The job's next try after the store failed. Each kind ends some time, lest a failure that lasts fill the queue.
-fn after_failure(app: &App, mut job: WebhookJob, error: &StoreError) -> Outcome<WebhookJob> {
+fn after_failure(mut job: WebhookJob, error: &StoreError) -> Outcome<WebhookJob> {
     let chain = ecf_runtime::telemetry::chain(error);
     tracing::warn!(error = %chain, "the store failed; trying again");
     match &mut job {
@@ -116,13 +143,8 @@ fn after_failure(app: &App, mut job: WebhookJob, error: &StoreError) -> Outcome<
             *attempt = attempt.saturating_add(1);
             Outcome::Again { job, after: *after }
         }
-        WebhookJob::Deliver { delivery, .. } if deliver::is_over(app, *delivery) => Outcome::GiveUp {
-            reason: format!("delivery {delivery} could not be repeated within 24 hours: {chain}"),
-        },
-        WebhookJob::Deliver { .. } => Outcome::Again {
-            job,
-            after: DELIVERY_WAIT,
-        },
+        // What waits is on the due index, which brings it back.
+        WebhookJob::Deliver { .. } | WebhookJob::Unpark { .. } => Outcome::Done,
         WebhookJob::Portal { company, attempt } => portal::again(company, *attempt, &chain),
     }
 }

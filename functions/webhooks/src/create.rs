@@ -101,22 +101,43 @@ pub(crate) async fn create(
 /// Every bad field at once: the address, each unknown event, the secret.
 fn checked(app: &App, request: &CreateWebhookRequest) -> Result<(Vec<String>, WebhookSecret), ApiError> {
     let mut errors = Vec::new();
-    if let Err(error) = app.client.guard().check_url(&request.url) {
-        let input = ecf::Node::Text(request.url.as_str().into());
+    checked_url(app, &request.url, &mut errors);
+    let events = checked_events(&request.events, &mut errors);
+    let secret = checked_secret(request.secret.as_deref(), &mut errors);
+    match (events, secret) {
+        (Some(events), Some(secret)) if errors.is_empty() => Ok((events, secret)),
+        _ => Err(ApiError::validation(errors)),
+    }
+}
+
+pub(crate) fn checked_url(app: &App, url: &str, errors: &mut Vec<FieldError>) {
+    if let Err(error) = app.client.guard().check_url(url) {
+        let input = ecf::Node::Text(url.into());
         errors.push(FieldError::new(["body", "url"], "url_error", error.to_string()).with_input(&input));
     }
-    let events = Subscription::parse(&request.events).map_err(|faults| {
-        errors.extend(faults.iter().map(event_error));
-    });
-    let secret = match &request.secret {
-        Some(given) => WebhookSecret::parse(given).map_err(|error| {
-            errors.push(FieldError::new(["body", "secret"], "value_error", error.to_string()));
-        }),
-        None => Ok(WebhookSecret::generate(&ecf_runtime::random())),
+}
+
+pub(crate) fn checked_events(events: &[String], errors: &mut Vec<FieldError>) -> Option<Vec<String>> {
+    match Subscription::parse(events) {
+        Ok(events) => Some(events.into_names()),
+        Err(faults) => {
+            errors.extend(faults.iter().map(event_error));
+            None
+        }
+    }
+}
+
+/// The secret that was given, or a new one.
+pub(crate) fn checked_secret(given: Option<&str>, errors: &mut Vec<FieldError>) -> Option<WebhookSecret> {
+    let Some(given) = given else {
+        return Some(WebhookSecret::generate(&ecf_runtime::random()));
     };
-    match (events, secret) {
-        (Ok(events), Ok(secret)) if errors.is_empty() => Ok((events.into_names(), secret)),
-        _ => Err(ApiError::validation(errors)),
+    match WebhookSecret::parse(given) {
+        Ok(secret) => Some(secret),
+        Err(error) => {
+            errors.push(FieldError::new(["body", "secret"], "value_error", error.to_string()));
+            None
+        }
     }
 }
 

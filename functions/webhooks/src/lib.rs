@@ -4,21 +4,34 @@
 //! |---|---|
 //! | `GET /api/v1/client/webhooks` | [`list`]: all subscriptions, a bare array |
 //! | `POST /api/v1/client/webhooks` | [`create`]: subscribe; the secret is shown once |
+//! | `GET /api/v1/client/webhooks/{id}` | [`show`] |
+//! | `PATCH /api/v1/client/webhooks/{id}` | [`update`]: address, events, on and off |
+//! | `DELETE /api/v1/client/webhooks/{id}` | [`delete`] |
+//! | `POST /api/v1/client/webhooks/{id}/rotate-secret` | [`rotate`]: a new secret, shown once |
 //! | `POST /api/v1/client/webhooks/{id}/test` | [`test`]: a dry run of `webhook.test`, at once |
 //! | `GET /api/v1/client/webhooks/{id}/deliveries` | [`deliveries`]: what was sent, newest first |
+//! | `POST /api/v1/client/webhooks/{id}/deliveries/{delivery_id}/redeliver` | [`redeliver`]: the same bytes once more |
 
 mod create;
+mod delete;
 mod deliveries;
 mod list;
+mod redeliver;
+mod rotate;
+mod show;
 mod test;
+mod update;
+
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::FromRef;
 use axum::routing::{get, post};
+use ecf::StampHosts;
 use ecf_api::Keys;
 use ecf_runtime::Clock;
 use ecf_runtime::env::Env;
-use ecf_store::{Clients, Table, Vault};
+use ecf_store::{Clients, Queues, Scope, Table, Vault, WebhookId, WebhookJob};
 use ecf_webhooks::{Guard, GuardedClient, Reach, TimeOuts};
 
 /// What this function may touch; compare with its policies in `template.yaml`.
@@ -27,13 +40,15 @@ pub struct App {
     keys: Keys,
     table: Table,
     vault: Vault,
+    queues: Queues,
     client: GuardedClient,
     clock: Clock,
+    stamp_hosts: StampHosts,
 }
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME`, `SECRET_PREFIX`, and optionally
-    /// `ALLOW_LOOPBACK_TARGETS`.
+    /// Builds what the function needs from its environment: `TABLE_NAME`, `SECRET_PREFIX`, `WEBHOOK_QUEUE_URL`, and
+    /// optionally `ALLOW_LOOPBACK_TARGETS`, `STAMP_ECF_URL` and `STAMP_FC_URL`.
     ///
     /// # Errors
     /// Names the first variable that is missing or wrong.
@@ -49,9 +64,24 @@ impl App {
             keys: Keys::new(table.clone(), clock.clone()),
             vault: Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?),
             client: GuardedClient::new(guard, TimeOuts::default())?,
+            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            stamp_hosts: env.stamp_hosts()?,
             table,
             clock,
         })
+    }
+
+    /// Starts the delivery of what is parked behind a webhook. A message that is lost is found by the due index.
+    async fn unpark(&self, scope: &Scope, webhook: &WebhookId) {
+        let job = WebhookJob::Unpark {
+            company: scope.company,
+            environment: scope.environment,
+            webhook: *webhook,
+        };
+        if let Err(error) = self.queues.send_webhook(&job, Duration::ZERO).await {
+            let error = ecf_runtime::telemetry::chain(&error);
+            tracing::warn!(%error, "a probe was not queued; it comes by the due index");
+        }
     }
 }
 
@@ -63,17 +93,39 @@ impl FromRef<App> for Keys {
 
 /// The contract of this function's routes.
 #[derive(utoipa::OpenApi)]
-#[openapi(paths(list::list, create::create, test::test, deliveries::deliveries))]
+#[openapi(paths(
+    list::list,
+    create::create,
+    show::show,
+    update::update,
+    delete::delete,
+    rotate::rotate,
+    test::test,
+    deliveries::deliveries,
+    redeliver::redeliver
+))]
 pub struct Contract;
 
 /// The routes of this function.
 pub fn router(app: App) -> Router {
     let routes = Router::new()
         .route("/api/v1/client/webhooks", get(list::list).post(create::create))
+        .route(
+            "/api/v1/client/webhooks/{public_id}",
+            get(show::show).patch(update::update).delete(delete::delete),
+        )
+        .route(
+            "/api/v1/client/webhooks/{public_id}/rotate-secret",
+            post(rotate::rotate),
+        )
         .route("/api/v1/client/webhooks/{public_id}/test", post(test::test))
         .route(
             "/api/v1/client/webhooks/{public_id}/deliveries",
             get(deliveries::deliveries),
+        )
+        .route(
+            "/api/v1/client/webhooks/{public_id}/deliveries/{delivery_id}/redeliver",
+            post(redeliver::redeliver),
         )
         .with_state(app);
     ecf_api::finish(routes)

@@ -18,10 +18,22 @@ pub(crate) struct WebhookView {
     pub(crate) is_active: bool,
     pub(crate) created_at: Instant,
     pub(crate) updated_at: Instant,
+    /// When the service switched it off, because it failed for days or said that it is gone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) paused_at: Option<Instant>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) paused_reason: Option<String>,
+    /// Since when it has taken nothing; absent while it works.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) failing_since: Option<Instant>,
 }
 
 impl From<Webhook> for WebhookView {
     fn from(webhook: Webhook) -> Self {
+        let (paused_at, paused_reason) = match webhook.paused {
+            Some(pause) => (Some(pause.at.into()), Some(pause.reason)),
+            None => (None, None),
+        };
         Self {
             public_id: webhook.id.to_string(),
             url: webhook.url,
@@ -29,6 +41,9 @@ impl From<Webhook> for WebhookView {
             is_active: webhook.is_active,
             created_at: webhook.created_at.into(),
             updated_at: webhook.updated_at.into(),
+            paused_at,
+            paused_reason,
+            failing_since: webhook.failing_since.map(Into::into),
         }
     }
 }

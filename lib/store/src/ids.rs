@@ -6,6 +6,7 @@
 use std::{fmt, str::FromStr};
 
 use ecf::Environment;
+use jiff::Timestamp;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};
 
@@ -117,6 +118,7 @@ random_id!(WebhookId);
 random_id!(ApiKeyId);
 sharded_id!(ReceiptId);
 sharded_id!(AnnouncementId);
+sharded_id!(WebhookId);
 
 impl CompanyId {
     /// A number spread evenly over the companies, for sharding.
@@ -207,6 +209,56 @@ impl CertificateId {
     /// company another.
     pub fn of(company: &CompanyId, sha256: &[u8; 32]) -> Self {
         Self(hashed(&["certificate/v1", &company.to_string(), &hex::encode(sha256)]))
+    }
+}
+
+/// An event as a webhook waits for it: when it happened and what it is about. Text order is time order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct EventKey {
+    millis: i64,
+    pub subject: Subject,
+}
+
+impl EventKey {
+    /// `at` is the event's own instant, so that the same event always has the same key.
+    pub fn new(at: Timestamp, subject: Subject) -> Self {
+        Self {
+            millis: at.as_millisecond(),
+            subject,
+        }
+    }
+}
+
+impl fmt::Display for EventKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:013}#{}", self.millis, self.subject)
+    }
+}
+
+impl FromStr for EventKey {
+    type Err = IdError;
+
+    fn from_str(text: &str) -> Result<Self, IdError> {
+        let parts = text.split_once('#');
+        let (Some(millis), Some((_, subject))) = (parts.and_then(|(millis, _)| millis.parse().ok()), parts) else {
+            return Err(IdError::Subject(text.to_owned()));
+        };
+        Ok(Self {
+            millis,
+            subject: subject.parse()?,
+        })
+    }
+}
+
+impl Serialize for EventKey {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for EventKey {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
     }
 }
 
@@ -373,6 +425,8 @@ mod tests {
             Subject::Announcement(announcement),
         ] {
             assert_eq!(subject.to_string().parse(), Ok(subject));
+            let key = EventKey::new(Timestamp::UNIX_EPOCH, subject);
+            assert_eq!(key.to_string().parse(), Ok(key));
         }
         assert!("webhook#1".parse::<Subject>().is_err());
     }

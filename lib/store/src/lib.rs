@@ -31,6 +31,7 @@
 //! | what is overdue | [`Table::due_now`] | `due#{shard}` / time | by page |
 //! | subscriptions of a company | [`Table::webhooks`] | `wh#{company}#{env}` | by page |
 //! | attempts of a webhook | [`Table::deliveries`] | `wd#{company}#{env}#{webhook}` / id | by page |
+//! | what a webhook did not take yet | [`Table::undelivered`], [`Table::undelivered_of`] | `wu#{company}#{env}#{webhook}` / event | 2 writes + 2 index an attempt |
 //! | an event of our own | [`Table::create_announcement`], [`Table::untold_announcement`] | `an#{company}#{env}#{id}` | 1 write + 1 index, 1 read |
 //! | the authority's token | [`Table::token`] | `tok#{certificate}#{env}` | 1 read |
 //! | company, owner of an RNC | [`Table::company`], [`Table::company_by_rnc`] | `co#{company}`, `rnc#{rnc}` | 1 read, ½ read |
@@ -59,7 +60,8 @@ pub use dead_letters::DeadLetters;
 pub use error::StoreError;
 pub use identities::{Identities, certificate_summary};
 pub use ids::{
-    AnnouncementId, ApiKeyId, CertificateId, CompanyId, DeliveryId, IdError, ReceiptId, Scope, Subject, WebhookId,
+    AnnouncementId, ApiKeyId, CertificateId, CompanyId, DeliveryId, EventKey, IdError, ReceiptId, Scope, Subject,
+    WebhookId,
 };
 pub use profiles::Profiles;
 pub use queues::{IssuingJob, LONGEST_DELAY, QueueUrls, Queues, SubmissionJob, SubmissionUrls, WebhookJob};
@@ -68,9 +70,10 @@ pub use table::{
     Cleared, Company, CompanyChanges, CompanyCreated, CompanySettings, Created, DayCounts, DayPage, Delivery, DueEntry,
     DueNumbers, DueRange, DueRecord, DueType, Edit, Failure, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey,
     ListedReceipt, MOST_FREE, Mode, ModifiedReceipt, NewApiKey, NewCompany, NewNote, NewRange, NewReceipt, NewSignup,
-    NewWebhook, Note, Numbering, OUTCOME_UNKNOWN, Opened, OutboxEntry, RANGE_SHARDS, RANGES_PER_TYPE, Range,
+    NewWebhook, Note, Numbering, OUTCOME_UNKNOWN, Opened, OutboxEntry, Pause, RANGE_SHARDS, RANGES_PER_TYPE, Range,
     RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt, Recorded, Reviewed, SHARDS, SettingsChanges,
-    Signed, SignedLater, SignupRecord, StoredToken, Table, Take, Thresholds, UnknownCertificateOwner, Verdict,
-    Verification, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, Withdrawal, fiscal_day, webhook_context,
+    Signed, SignedLater, SignupRecord, StoredToken, Table, Take, Thresholds, Undelivered, UnknownCertificateOwner,
+    Verdict, Verification, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, Withdrawal, fiscal_day,
+    webhook_context,
 };
 pub use vault::{StoredCertificate, Vault};

@@ -7,12 +7,11 @@ use std::time::Duration;
 
 use aws_sdk_sqs::Client;
 use ecf::Environment;
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     StoreError,
-    ids::{AnnouncementId, CompanyId, DeliveryId, ReceiptId, Scope, WebhookId},
+    ids::{AnnouncementId, CompanyId, EventKey, ReceiptId, Scope, WebhookId},
 };
 
 /// The longest delay of a message; longer waits go to the due index.
@@ -73,17 +72,20 @@ pub enum WebhookJob {
         #[serde(default)]
         attempt: u32,
     },
-    /// Deliver once more what an earlier attempt could not.
+    /// Deliver once more what earlier attempts could not.
     Deliver {
         company: CompanyId,
         environment: Environment,
         webhook: WebhookId,
-        /// The earlier attempt, which keeps the bytes.
-        delivery: DeliveryId,
+        event: EventKey,
+        /// Which attempt this is to be: a repeated message finds that it was made.
         attempt: u32,
-        /// A queue delays by a quarter of an hour at most: a longer wait comes in hops.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        not_before: Option<Timestamp>,
+    },
+    /// Deliver what is parked behind a webhook, oldest first, as long as it takes it.
+    Unpark {
+        company: CompanyId,
+        environment: Environment,
+        webhook: WebhookId,
     },
     /// A company signed up: tell the portal.
     Portal {
@@ -253,16 +255,13 @@ mod tests {
         assert_eq!(serde_json::from_str::<SubmissionJob>(&text).unwrap(), send);
 
         let text = format!(
-            r#"{{"kind":"deliver","company":"{ID}","environment":"TesteCF","webhook":"{ID}","delivery":4096,"attempt":3,"from_the_future":1}}"#
+            r#"{{"kind":"deliver","company":"{ID}","environment":"TesteCF","webhook":"{ID}","event":"1795833000500#receipt#{ID}","attempt":3,"from_the_future":1}}"#
         );
         let job: WebhookJob = serde_json::from_str(&text).unwrap();
-        let WebhookJob::Deliver {
-            attempt: 3, delivery, ..
-        } = job
-        else {
+        let WebhookJob::Deliver { attempt: 3, event, .. } = job else {
             panic!("{job:?}")
         };
-        assert_eq!(delivery.as_u64(), 4096);
+        assert_eq!(event.to_string(), format!("1795833000500#receipt#{ID}"));
 
         assert!(serde_json::from_str::<WebhookJob>(r#"{"kind":"unheard_of"}"#).is_err());
     }

@@ -17,6 +17,7 @@ mod keys;
 mod receipts;
 mod sequences;
 mod tokens;
+mod undelivered;
 mod webhooks;
 mod write;
 
@@ -49,7 +50,8 @@ pub use sequences::{
     RANGES_PER_TYPE, Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Reviewed, Take, Thresholds,
 };
 pub use tokens::StoredToken;
-pub use webhooks::{NewWebhook, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, webhook_context};
+pub use undelivered::Undelivered;
+pub use webhooks::{NewWebhook, Pause, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, webhook_context};
 
 use crate::StoreError;
 use item::{Item, Stored};

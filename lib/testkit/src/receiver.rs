@@ -89,6 +89,11 @@ impl Receiver {
         lock(&self.shared.answers).extend(statuses);
     }
 
+    /// Answers with 200 from here on.
+    pub fn forget_answers(&self) {
+        lock(&self.shared.answers).clear();
+    }
+
     /// Everything that came so far.
     pub fn received(&self) -> Vec<Received> {
         lock(&self.shared.received).clone()

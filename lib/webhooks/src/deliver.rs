@@ -6,7 +6,7 @@
 use std::error::Error as _;
 use std::time::Duration;
 
-use reqwest::header::{CONTENT_TYPE, HeaderValue};
+use reqwest::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use reqwest::{Response, redirect};
 
 use crate::event::EventName;
@@ -102,6 +102,8 @@ pub struct Attempt {
     pub excerpt: Option<String>,
     /// Whether it answered with a 2xx status: nothing else ends the retries.
     pub succeeded: bool,
+    /// How long it asked to be left alone: `Retry-After` in seconds.
+    pub retry_after: Option<Duration>,
     /// Why there was no answer.
     pub error: Option<DeliveryError>,
 }
@@ -140,11 +142,13 @@ pub async fn deliver(
     match post(client, url, secret, event, body).await {
         Ok(mut response) => {
             let status = response.status();
+            let retry_after = retry_after(&response);
             let excerpt = excerpt(&mut response).await;
             Attempt {
                 status_code: Some(status.as_u16()),
                 excerpt,
                 succeeded: status.is_success(),
+                retry_after,
                 error: None,
             }
         }
@@ -152,6 +156,7 @@ pub async fn deliver(
             status_code: None,
             excerpt: None,
             succeeded: false,
+            retry_after: None,
             error: Some(error),
         },
     }
@@ -197,6 +202,19 @@ fn refusal(error: &reqwest::Error) -> Option<RefusedAddress> {
     std::iter::successors(error.source(), |cause| (*cause).source())
         .find_map(|cause| cause.downcast_ref::<RefusedAddress>())
         .copied()
+}
+
+/// The form in seconds; the form with a date would need both clocks to agree.
+fn retry_after(response: &Response) -> Option<Duration> {
+    let seconds = response
+        .headers()
+        .get(RETRY_AFTER)?
+        .to_str()
+        .ok()?
+        .trim()
+        .parse()
+        .ok()?;
+    Some(Duration::from_secs(seconds))
 }
 
 /// The first bytes of the answer as text without control characters. A body that breaks or stalls is cut there: the

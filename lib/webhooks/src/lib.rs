@@ -20,7 +20,7 @@ mod secret;
 mod signature;
 
 pub use announcement::{News, announce};
-pub use backoff::{WINDOW, backoff};
+pub use backoff::{DEAD_AFTER, PAUSE_AFTER, WINDOW, backoff};
 pub use deliver::{Attempt, DeliveryError, GuardedClient, TimeOuts, deliver};
 pub use event::{EventName, NotAnEvent, Subscription, SubscriptionError, matches};
 pub use guard::{Guard, Reach, RefusedAddress, UrlError};

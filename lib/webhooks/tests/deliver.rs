@@ -219,3 +219,17 @@ async fn an_address_that_became_bad_after_registration_is_refused_at_sending() {
         "{attempt:?}"
     );
 }
+
+#[tokio::test]
+async fn what_a_receiver_asks_to_wait_is_read_in_seconds() {
+    for (header, expected) in [
+        ("120", Some(120)),
+        ("Fri, 27 Nov 2026 12:00:00 GMT", None),
+        ("-1", None),
+    ] {
+        let headers: &'static [(&str, &str)] = Box::leak(Box::new([("retry-after", header)]));
+        let receiver = receiver(503, headers, Vec::new()).await;
+        let attempt = attempt(&receiver.url).await;
+        assert_eq!(attempt.retry_after, expected.map(Duration::from_secs), "{header}");
+    }
+}

@@ -13,28 +13,32 @@ const AT_MOST: u32 = 30;
 async fn every_call_meets(fault: Fault) {
     let mut world = World::start().await;
     let receiver = Receiver::start().await;
-    world.subscribe(&receiver, &["*"]).await;
+    let webhook = world.subscribe(&receiver, &["*"]).await;
     let mut seen = 0;
     for nth in 1..=AT_MOST {
         world.restart_worker();
         receiver.answer_next(&[500]);
         let receipt = world.judged(&format!("E31{nth:010}"), ReceiptState::Accepted).await;
         world.stack.calls().inject("*", nth, fault);
-        world.run().await;
         // What a message did not survive, housekeeping brings back.
-        for _ in 0..5 {
-            if world.receipt(&receipt).await.next_action_at.is_none() {
-                break;
-            }
-            world.advance(SignedDuration::from_mins(10));
-            world.queue_event(&receipt);
-            world.run().await;
-        }
+        world.live(SignedDuration::from_hours(3)).await;
         let is_behind_the_end = world.stack.calls().faults_to_come() > 0;
         let told = world.receipt(&receipt).await;
         assert_eq!(
             (told.outbox.len(), told.next_action_at),
             (0, None),
+            "{fault:?} at call {nth}"
+        );
+        let waiting = world
+            .table
+            .undelivered_of(&world.company.scope, &webhook.id, 10)
+            .await
+            .unwrap();
+        assert_eq!(waiting, [], "{fault:?} at call {nth}");
+        let current = world.webhook(&webhook).await;
+        assert_eq!(
+            (current.is_active, current.probe_at),
+            (true, None),
             "{fault:?} at call {nth}"
         );
         let received = receiver.received().split_off(seen);

@@ -5,6 +5,7 @@
 mod announcements;
 mod crashes;
 mod events;
+mod parking;
 mod portal;
 mod retries;
 mod world;

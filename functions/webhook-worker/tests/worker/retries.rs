@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use ecf::ReceiptState;
-use ecf_store::{Delivery, WebhookChanges};
-use ecf_testkit::{Queue, Receiver};
+use ecf_runtime::{Message, Outcome};
+use ecf_store::{Delivery, WebhookChanges, WebhookJob};
+use ecf_testkit::{Fault, Queue, Receiver};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::world::World;
@@ -77,13 +78,13 @@ async fn after_an_hour_of_errors_it_is_delivered_once_and_never_again() {
     receiver.answer_next(&[500; 8]);
     world.judged("E310000000001", ReceiptState::Accepted).await;
     let start = world.now();
-    world.run().await;
+    world.live(SignedDuration::from_hours(3)).await;
     let received = receiver.received();
     assert_eq!(received.len(), 9);
-    assert!(world.now().duration_since(start) >= SignedDuration::from_mins(50));
+    let last = world.deliveries(&webhook).await.last().unwrap().sent_at;
+    assert!(last.duration_since(start) >= SignedDuration::from_hours(1));
     assert!(received.iter().all(|one| one.body == received[0].body));
-    world.advance(SignedDuration::from_hours(48));
-    world.run().await;
+    world.live(SignedDuration::from_hours(48)).await;
     assert_eq!(receiver.received().len(), 9);
     assert!(world.deliveries(&webhook).await.last().unwrap().succeeded);
 }
@@ -96,7 +97,7 @@ async fn a_dead_endpoint_is_tried_with_growing_waits_until_the_day_is_over() {
     receiver.answer_next(&[500; 100]);
     world.judged("E310000000001", ReceiptState::Accepted).await;
     let start = world.now();
-    world.run().await;
+    world.live(SignedDuration::from_hours(48)).await;
     let deliveries = world.deliveries(&webhook).await;
     let waits = waits(&deliveries);
     // Jitter takes up to a fifth off.
@@ -122,30 +123,84 @@ async fn a_dead_endpoint_is_tried_with_growing_waits_until_the_day_is_over() {
 }
 
 #[tokio::test]
-async fn a_wait_that_no_queue_holds_comes_in_hops_without_an_attempt() {
+async fn a_wait_that_no_queue_holds_is_left_to_the_due_index() {
     let mut world = World::start().await;
     let receiver = Receiver::start().await;
     let webhook = world.subscribe(&receiver, &["*"]).await;
-    receiver.answer_next(&[500; 8]);
+    receiver.answer_next(&[500; 7]);
     world.judged("E310000000001", ReceiptState::Accepted).await;
-    while receiver.received().len() < 8 {
-        assert!(world.step().await);
-    }
-    // The eighth attempt failed: 48 to 60 minutes until the ninth, a quarter of an hour at a time.
-    world.stack.calls().reset();
-    let mut hops = 0;
-    while receiver.received().len() < 9 {
-        assert!(world.step().await);
-        hops += 1;
-    }
-    assert!(hops >= 4, "{hops}");
+    world.run().await;
+    // Six waits of up to a quarter of an hour are messages; the next may be longer.
+    let deliveries = world.deliveries(&webhook).await;
     let delays = world.stack.calls().delays();
+    assert!((5..=6).contains(&delays.len()), "{delays:?}");
     assert!(
         delays.iter().all(|delay| *delay <= Duration::from_secs(900)),
         "{delays:?}"
     );
-    let wait = *waits(&world.deliveries(&webhook).await).last().unwrap();
-    assert!((2_880..=3_602).contains(&wait), "{wait}");
+    assert_eq!(deliveries.len(), delays.len() + 1);
+    world.live(SignedDuration::from_hours(2)).await;
+    assert_eq!(receiver.received().len(), 8);
+    let deliveries = world.deliveries(&webhook).await;
+    for (wait, most) in waits(&deliveries).iter().zip([30, 60, 120, 240, 480, 960, 1_920]) {
+        assert!(*wait <= most + 1, "{wait} of {most}");
+    }
+}
+
+#[tokio::test]
+async fn one_attempt_is_made_once_however_often_its_message_comes() {
+    let mut world = World::start().await;
+    let receiver = Receiver::start().await;
+    let webhook = world.subscribe(&receiver, &["*"]).await;
+    receiver.answer_next(&[500]);
+    world.judged("E310000000001", ReceiptState::Accepted).await;
+    assert!(world.step().await);
+    let [second] = world
+        .table
+        .undelivered_of(&world.company.scope, &webhook.id, 10)
+        .await
+        .unwrap()
+        .try_into()
+        .unwrap();
+    let job = WebhookJob::Deliver {
+        company: world.company.scope.company,
+        environment: world.company.scope.environment,
+        webhook: webhook.id,
+        event: second.key,
+        attempt: 2,
+    };
+    let message = || Message {
+        message_id: "a repeated message".to_owned(),
+        receive_count: 1,
+    };
+    let same = (0..5).map(|_| webhook_worker::handle(&world.app, job.clone(), message()));
+    for outcome in futures::future::join_all(same).await {
+        assert_eq!(outcome, Outcome::Done);
+    }
+    assert_eq!(receiver.received().len(), 2);
+    assert_eq!(world.deliveries(&webhook).await.len(), 2);
+    world.live(SignedDuration::from_hours(48)).await;
+    assert_eq!(receiver.received().len(), 2);
+}
+
+#[tokio::test]
+async fn an_event_that_is_told_twice_is_retried_in_one_chain() {
+    let mut world = World::start().await;
+    let receiver = Receiver::start().await;
+    let webhook = world.subscribe(&receiver, &["*"]).await;
+    receiver.answer_next(&[500, 500, 500]);
+    let receipt = world.judged("E310000000001", ReceiptState::Accepted).await;
+    // The second run of the job begins before the first has taken the entry out of the outbox.
+    world.queue_event(&receipt);
+    world.stack.calls().inject("UpdateItem", 2, Fault::DiesBefore);
+    world.live(SignedDuration::from_hours(48)).await;
+    let succeeded = world
+        .deliveries(&webhook)
+        .await
+        .iter()
+        .filter(|one| one.succeeded)
+        .count();
+    assert_eq!(succeeded, 1);
 }
 
 #[tokio::test]

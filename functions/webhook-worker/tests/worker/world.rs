@@ -3,8 +3,8 @@
 use ecf::ReceiptState;
 use ecf_runtime::{env::Env, process_batch};
 use ecf_store::{
-    Clients, Delivery, NewWebhook, OutboxEntry, Receipt, Recorded, Table, Verdict, Webhook, WebhookCreated, WebhookId,
-    WebhookJob, webhook_context,
+    Clients, Delivery, NewWebhook, OutboxEntry, Receipt, Recorded, SHARDS, Table, Verdict, Webhook, WebhookChanges,
+    WebhookCreated, WebhookId, WebhookJob, webhook_context,
 };
 use ecf_testkit::{Queue, Receiver, TestCompany, TestStack, Timeline};
 use jiff::{SignedDuration, Timestamp};
@@ -22,6 +22,7 @@ pub(crate) struct World {
     pub(crate) queue: Timeline,
     /// What the test itself asks, unseen by the faults that it injects.
     pub(crate) table: Table,
+    housekeeping: housekeeping::App,
 }
 
 impl World {
@@ -34,12 +35,15 @@ impl World {
         let stack = TestStack::with_parameters(&parameters).await;
         let company = stack.company_builder().without_ranges().build().await;
         let unseen = Clients::new(stack.config());
+        let housekeeping =
+            housekeeping::App::from_env(&stack.env("housekeeping"), &unseen, stack.clock().clone()).unwrap();
         Self {
             app: worker(&stack),
             table: Table::new(unseen.dynamodb, stack.provisioned().table_name()),
             stack,
             company,
             queue: Timeline::of(Queue::Webhook),
+            housekeeping,
         }
     }
 
@@ -148,6 +152,60 @@ impl World {
             process_batch(event, handler, |job, after| app.resend(job, after)).await
         };
         self.queue.step(&self.stack, worker).await
+    }
+
+    /// Lets time pass until `end`, or until nothing waits any more: each message comes at its time, and housekeeping runs when
+    /// something is due.
+    pub(crate) async fn live_until(&mut self, end: Timestamp) {
+        for _ in 0..MOST_STEPS {
+            self.queue.collect(&self.stack).await;
+            let (message, record) = (self.queue.next_due(), self.next_due_record().await);
+            let Some(next) = message.into_iter().chain(record).min().filter(|next| *next <= end) else {
+                self.advance(end.duration_since(self.now()).max(SignedDuration::ZERO));
+                return;
+            };
+            if message == Some(next) {
+                self.step().await;
+            } else {
+                self.advance(next.duration_since(self.now()).max(SignedDuration::ZERO));
+                housekeeping::run(&self.housekeeping).await.unwrap();
+            }
+        }
+        panic!("the worker queues its own work again and again");
+    }
+
+    /// The same for that long.
+    pub(crate) async fn live(&mut self, time: SignedDuration) {
+        self.live_until(self.now() + time).await;
+    }
+
+    async fn next_due_record(&self) -> Option<Timestamp> {
+        let mut next = None;
+        for shard in 0..SHARDS {
+            let far = self.now() + SignedDuration::from_hours(200);
+            let first = self.table.due_now(shard, far, 1).await.unwrap();
+            next = first.first().map(|entry| entry.at).into_iter().chain(next).min();
+        }
+        next
+    }
+
+    pub(crate) async fn webhook(&self, of: &Webhook) -> Webhook {
+        let found = self.table.webhook(&self.company.scope, &of.id).await.unwrap();
+        found.expect("the webhook was not deleted")
+    }
+
+    /// Switches a webhook on or off, as its owner does.
+    pub(crate) async fn switch(&mut self, webhook: &Webhook, on: bool) {
+        let changes = WebhookChanges {
+            is_active: Some(on),
+            ..WebhookChanges::default()
+        };
+        let scope = self.company.scope;
+        let changed = self
+            .table
+            .update_webhook(&scope, &webhook.id, changes, self.now())
+            .await;
+        assert!(changed.unwrap().is_some());
     }
 
     /// Runs the queue until it is empty.

@@ -6,6 +6,8 @@ mod create;
 mod deliveries;
 mod events;
 mod list;
+mod manage;
+mod redeliver;
 mod test;
 
 use std::collections::BTreeMap;
@@ -102,8 +104,13 @@ async fn every_route_wants_a_key() {
     for (method, path) in [
         (Method::GET, WEBHOOKS.to_owned()),
         (Method::POST, WEBHOOKS.to_owned()),
+        (Method::GET, one.clone()),
+        (Method::PATCH, one.clone()),
+        (Method::DELETE, one.clone()),
+        (Method::POST, format!("{one}/rotate-secret")),
         (Method::POST, format!("{one}/test")),
         (Method::GET, format!("{one}/deliveries")),
+        (Method::POST, format!("{one}/deliveries/1/redeliver")),
     ] {
         let answer = request(&api.router, method.clone(), &path, None, None).await;
         let told = faults(&answer.expect(422));

@@ -14,7 +14,7 @@ use crate::support::System;
 const EVENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../events");
 
 /// What each request is answered. The ids in the payloads are of nobody: reading them finds nothing.
-const ANSWERS: [(&str, i64); 27] = [
+const ANSWERS: [(&str, i64); 32] = [
     ("certificates/inspect-p12.json", 200),
     ("certificates/list.json", 200),
     ("certificates/sign-xml.json", 200),
@@ -40,8 +40,13 @@ const ANSWERS: [(&str, i64); 27] = [
     ("status/health.json", 200),
     ("status/openapi.json", 200),
     ("webhooks/create.json", 201),
+    ("webhooks/delete.json", 404),
     ("webhooks/deliveries.json", 404),
     ("webhooks/list.json", 200),
+    ("webhooks/redeliver.json", 404),
+    ("webhooks/rotate-secret.json", 404),
+    ("webhooks/show.json", 404),
+    ("webhooks/update.json", 404),
 ];
 
 #[tokio::test(flavor = "multi_thread")]

@@ -9,7 +9,7 @@ use super::{
     Table,
     change::Change,
     due,
-    item::{NewItem, Stored, bytes, expiry, instant, text},
+    item::{Item, NewItem, Stored, bytes, expiry, instant, text},
     keys::{self, DUE, TTL},
     write::Applied,
 };
@@ -39,16 +39,7 @@ pub struct Announcement {
 impl Table {
     /// Keeps an announcement to be told. `false`: it was made before.
     pub async fn create_announcement(&self, scope: &Scope, new: &Announcement) -> Result<bool, StoreError> {
-        let shard = new.id.spread() % due::SHARDS;
-        let item = NewItem::new(&keys::announcement(scope, &new.id))
-            .with(EVENT, text(&new.event))
-            .with(BODY, bytes(&new.body))
-            .with(AT, instant(new.at))
-            .with(DUE.pk, text(keys::due_partition(shard)))
-            .with(DUE.sk, text(keys::due_sort(new.at + FIRST_LOOK)))
-            .with(TTL, expiry(new.at + KEPT))
-            .build();
-        self.put_new("create announcement", item).await
+        self.put_new("create announcement", item(scope, new)).await
     }
 
     pub async fn announcement(&self, scope: &Scope, id: &AnnouncementId) -> Result<Option<Announcement>, StoreError> {
@@ -77,6 +68,18 @@ impl Table {
             Applied::Done(_)
         ))
     }
+}
+
+pub(super) fn item(scope: &Scope, new: &Announcement) -> Item {
+    let shard = new.id.spread() % due::SHARDS;
+    NewItem::new(&keys::announcement(scope, &new.id))
+        .with(EVENT, text(&new.event))
+        .with(BODY, bytes(&new.body))
+        .with(AT, instant(new.at))
+        .with(DUE.pk, text(keys::due_partition(shard)))
+        .with(DUE.sk, text(keys::due_sort(new.at + FIRST_LOOK)))
+        .with(TTL, expiry(new.at + KEPT))
+        .build()
 }
 
 fn read_announcement(id: AnnouncementId, stored: &Stored) -> Result<Announcement, StoreError> {

@@ -21,7 +21,7 @@ const EXCERPT: &str = "excerpt";
 const SUCCEEDED: &str = "succeeded";
 const SENT_AT: &str = "sent_at";
 const SUBJECT: &str = "subject";
-const BODY: &str = "body";
+const BODY_SHA256: &str = "body_sha256";
 
 /// One attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,8 +36,8 @@ pub struct Delivery {
     pub sent_at: Timestamp,
     /// What the event is about; absent for tests.
     pub subject: Option<Subject>,
-    /// The bytes that were sent, kept when a retry must send the same.
-    pub body: Option<Vec<u8>>,
+    /// What the bytes that were sent hash to: who sends them again later can tell that they are the same.
+    pub body_sha256: Option<[u8; 32]>,
 }
 
 impl Table {
@@ -56,7 +56,7 @@ impl Table {
             .with(SUCCEEDED, flag(delivery.succeeded))
             .with(SENT_AT, instant(delivery.sent_at))
             .with_some(SUBJECT, delivery.subject.map(text))
-            .with_some(BODY, delivery.body.as_ref().map(bytes))
+            .with_some(BODY_SHA256, delivery.body_sha256.map(bytes))
             .with(TTL, expiry(delivery.sent_at + KEPT))
             .build();
         self.put_new("record delivery", item).await
@@ -119,6 +119,6 @@ fn read_delivery(stored: &Stored) -> Result<Delivery, StoreError> {
         succeeded: stored.flag(SUCCEEDED)?,
         sent_at: stored.instant(SENT_AT)?,
         subject: stored.opt_parse(SUBJECT)?,
-        body: stored.opt_bytes(BODY)?.map(<[u8]>::to_vec),
+        body_sha256: stored.opt_hash(BODY_SHA256)?,
     })
 }

@@ -8,13 +8,13 @@ use jiff::Timestamp;
 use super::{
     Query, Sort, Table,
     change::Change,
-    item::text,
-    keys::{self, DUE, Key},
+    item::{Stored, text},
+    keys::{self, DUE, Key, SK},
     write::Applied,
 };
 use crate::{
     StoreError,
-    ids::{AnnouncementId, ReceiptId, Scope},
+    ids::{AnnouncementId, EventKey, ReceiptId, Scope, WebhookId},
 };
 
 /// How many shards the index has.
@@ -34,6 +34,10 @@ pub enum DueRecord {
     Receipt(ReceiptId),
     /// An announcement that not everybody was told yet.
     Announcement(AnnouncementId),
+    /// An event whose next attempt at a webhook has come.
+    Undelivered(WebhookId, EventKey),
+    /// A webhook behind which events are parked.
+    Webhook(WebhookId),
 }
 
 pub(super) fn shard_of(receipt: &ReceiptId) -> u8 {
@@ -45,6 +49,8 @@ impl DueEntry {
         match &self.record {
             DueRecord::Receipt(id) => keys::receipt(&self.scope, id),
             DueRecord::Announcement(id) => keys::announcement(&self.scope, id),
+            DueRecord::Undelivered(webhook, event) => keys::undelivered(&self.scope, webhook, event),
+            DueRecord::Webhook(id) => keys::webhook(&self.scope, id),
         }
     }
 }
@@ -61,17 +67,7 @@ impl Table {
         entries
             .iter()
             .map(|entry| {
-                let pk = entry.pk()?;
-                let (scope, record) = match pk.split_once('#') {
-                    Some((keys::ANNOUNCEMENT, _)) => {
-                        let (scope, id) = keys::parts(keys::ANNOUNCEMENT, pk)?;
-                        (scope, DueRecord::Announcement(id))
-                    }
-                    _ => {
-                        let (scope, id) = keys::parts(keys::RECEIPT, pk)?;
-                        (scope, DueRecord::Receipt(id))
-                    }
-                };
+                let (scope, record) = record_of(entry)?;
                 Ok(DueEntry {
                     scope,
                     record,
@@ -97,4 +93,28 @@ impl Table {
             .when("attribute_exists(#ds)");
         Ok(matches!(self.apply("postpone", change).await?, Applied::Done(_)))
     }
+}
+
+/// What an entry of the index is, by its key.
+fn record_of(entry: &Stored) -> Result<(Scope, DueRecord), StoreError> {
+    let pk = entry.pk()?;
+    Ok(match pk.split_once('#') {
+        Some((keys::ANNOUNCEMENT, _)) => {
+            let (scope, id) = keys::parts(keys::ANNOUNCEMENT, pk)?;
+            (scope, DueRecord::Announcement(id))
+        }
+        Some((keys::UNDELIVERED, _)) => {
+            let (scope, webhook) = keys::parts(keys::UNDELIVERED, pk)?;
+            (scope, DueRecord::Undelivered(webhook, entry.parse(SK)?))
+        }
+        Some((keys::WEBHOOKS, _)) => {
+            let id = entry.sk()?.strip_prefix(keys::WEBHOOK).unwrap_or_default();
+            let id = id.parse().map_err(|error| entry.corrupt(SK, error))?;
+            (keys::webhooks_scope(pk)?, DueRecord::Webhook(id))
+        }
+        _ => {
+            let (scope, id) = keys::parts(keys::RECEIPT, pk)?;
+            (scope, DueRecord::Receipt(id))
+        }
+    })
 }

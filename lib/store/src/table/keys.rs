@@ -11,7 +11,7 @@ use jiff::{Timestamp, civil::Date, tz::Offset};
 
 use crate::{
     StoreError,
-    ids::{AnnouncementId, ApiKeyId, CertificateId, CompanyId, DeliveryId, ReceiptId, Scope, WebhookId},
+    ids::{AnnouncementId, ApiKeyId, CertificateId, CompanyId, DeliveryId, EventKey, ReceiptId, Scope, WebhookId},
 };
 
 pub(crate) const PK: &str = "pk";
@@ -266,8 +266,23 @@ pub(crate) fn counter(owner: &Scope, of: Date) -> Key {
     Key::new(counters_partition(owner), day(of))
 }
 
+pub(crate) const WEBHOOKS: &str = "wh";
+
 pub(crate) fn webhooks_partition(owner: &Scope) -> String {
-    format!("wh#{}", scope(owner))
+    format!("{WEBHOOKS}#{}", scope(owner))
+}
+
+/// Reads the scope back from the partition key of a scope's webhooks.
+pub(crate) fn webhooks_scope(pk: &str) -> Result<Scope, StoreError> {
+    let corrupt = || StoreError::corrupt(pk, PK, "is not a scope's webhooks");
+    let mut parts = pk.split('#').skip(1);
+    let (Some(company), Some(environment), None) = (parts.next(), parts.next(), parts.next()) else {
+        return Err(corrupt());
+    };
+    Ok(Scope {
+        company: company.parse().map_err(|_| corrupt())?,
+        environment: environment_of(environment).ok_or_else(corrupt)?,
+    })
 }
 
 pub(crate) const WEBHOOK: &str = "hook#";
@@ -294,6 +309,17 @@ pub(crate) fn delivery_sort(id: DeliveryId) -> String {
     format!("{:016}", id.as_u64())
 }
 
+pub(crate) const UNDELIVERED: &str = "wu";
+
+pub(crate) fn undelivered_partition(owner: &Scope, webhook: &WebhookId) -> String {
+    format!("{UNDELIVERED}#{}#{webhook}", scope(owner))
+}
+
+/// An event that a webhook did not take yet.
+pub(crate) fn undelivered(owner: &Scope, webhook: &WebhookId, event: &EventKey) -> Key {
+    Key::new(undelivered_partition(owner, webhook), event.to_string())
+}
+
 pub(crate) const ANNOUNCEMENT: &str = "an";
 
 pub(crate) fn announcement(owner: &Scope, id: &AnnouncementId) -> Key {
@@ -310,6 +336,7 @@ pub(crate) fn token(certificate: &[u8; 32], environment: Environment) -> Key {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::Subject;
 
     const DESIGN: &str = "
 company         co#040g2081040g2081040g2081040g2081 / profile
@@ -331,6 +358,7 @@ counter         cnt#040g2081040g2081040g2081040g2081#testecf / 20261127
 webhook         wh#040g2081040g2081040g2081040g2081#testecf / hook#081040g2081040g2081040g2081040g2
 webhook count   wh#040g2081040g2081040g2081040g2081#testecf / count
 delivery        wd#040g2081040g2081040g2081040g2081#testecf#081040g2081040g2081040g2081040g2 / 7355731970052063
+undelivered     wu#040g2081040g2081040g2081040g2081#testecf#081040g2081040g2081040g2081040g2 / 1795833000500#receipt#5f75fzh08rqpf0gnfhx8zw6x4tfqbs2m
 announcement    an#040g2081040g2081040g2081040g2081#testecf#n6z2zw9bx3k19tbk5hpwyr3gvjwt2abc / an
 token           tok#0606060606060606060606060606060606060606060606060606060606060606#ecf / token
 ";
@@ -393,6 +421,10 @@ token           tok#060606060606060606060606060606060606060606060606060606060606
                 .to_string(),
             ),
             (
+                "undelivered",
+                undelivered(&owner, &webhook_id, &EventKey::new(at, Subject::Receipt(receipt_id))).to_string(),
+            ),
+            (
                 "announcement",
                 announcement(&owner, &AnnouncementId::of(&owner, "sequence.low", "31/1/100")).to_string(),
             ),
@@ -415,6 +447,8 @@ token           tok#060606060606060606060606060606060606060606060606060606060606
         assert!(read("co#1").is_err());
         let other = announcement(&owner, &AnnouncementId::of(&owner, "sequence.low", "31"));
         assert!(read(&other.pk).is_err());
+        assert_eq!(webhooks_scope(&webhooks_partition(&owner)).unwrap(), owner);
+        assert!(webhooks_scope("wh#1").is_err());
     }
 
     #[test]

@@ -4,10 +4,11 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::Timestamp;
 
 use super::{
-    Query, Sort, Table,
+    Announcement, Query, Sort, Table, announcements,
     change::Change,
     item::{NewItem, Stored, bytes, flag, instant, number, text},
-    keys::{self, SK},
+    keys::{self, DUE, SK},
+    undelivered::{due_at, shard_partition},
     write::{Applied, Part, Transacted},
 };
 use crate::{
@@ -25,6 +26,10 @@ const SECRET: &str = "secret";
 const CREATED_AT: &str = "created_at";
 const UPDATED_AT: &str = "updated_at";
 const COUNT: &str = "hooks";
+const PAUSED_AT: &str = "paused_at";
+const PAUSED_REASON: &str = "paused_reason";
+const FAILING_SINCE: &str = "fs";
+const PARKED: &str = "parked";
 
 /// A subscription. Its secret is sealed by the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,6 +42,21 @@ pub struct Webhook {
     pub sealed_secret: Vec<u8>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
+    /// When and why the service switched it off; gone when it is switched on again.
+    pub paused: Option<Pause>,
+    /// When it failed first since it last took something; absent while it works.
+    pub failing_since: Option<Timestamp>,
+    /// When housekeeping looks after what is parked behind it.
+    pub probe_at: Option<Timestamp>,
+    /// How often something was parked behind it: whoever finds nothing parked knows by it that nothing came meanwhile.
+    pub parked: u64,
+}
+
+/// A webhook switched off by the service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pause {
+    pub at: Timestamp,
+    pub reason: String,
 }
 
 /// A subscription to create.
@@ -114,7 +134,8 @@ impl Table {
         stored.as_ref().map(read_webhook).transpose()
     }
 
-    /// Changes a subscription. `None`: there is no such webhook.
+    /// Changes a subscription. `None`: there is no such webhook. Switched on, it looks for what is parked; with a new address,
+    /// its failures are forgotten.
     pub async fn update_webhook(
         &self,
         scope: &Scope,
@@ -122,6 +143,7 @@ impl Table {
         changes: WebhookChanges,
         now: Timestamp,
     ) -> Result<Option<Webhook>, StoreError> {
+        let (switched, moved) = (changes.is_active, changes.url.is_some());
         let change = Change::of(keys::webhook(scope, id))
             .set(UPDATED_AT, instant(now))
             .set_some(URL, changes.url.map(text))
@@ -129,10 +151,91 @@ impl Table {
             .set_some(ACTIVE, changes.is_active.map(flag))
             .set_some(SECRET, changes.sealed_secret.map(bytes))
             .when("attribute_exists(#pk)");
+        let change = match switched {
+            Some(true) => due_at(change.remove(&[PAUSED_AT, PAUSED_REASON, FAILING_SINCE]), id, now),
+            Some(false) => change.remove(&[DUE.pk, DUE.sk]),
+            None if moved => change.remove(&[FAILING_SINCE]),
+            None => change,
+        };
         match self.apply("update webhook", change).await? {
             Applied::Done(stored) => read_webhook(&stored).map(Some),
             Applied::Refused(_) => Ok(None),
         }
+    }
+
+    /// A webhook did not take something: its failing begins, if it had not.
+    pub async fn webhook_failed(&self, scope: &Scope, id: &WebhookId, now: Timestamp) -> Result<(), StoreError> {
+        let change = Change::of(keys::webhook(scope, id))
+            .set_once(FAILING_SINCE, instant(now))
+            .when("attribute_exists(#pk)");
+        self.apply("webhook failed", change).await.map(|_| ())
+    }
+
+    /// A webhook that failed took something.
+    pub async fn webhook_recovered(&self, scope: &Scope, id: &WebhookId) -> Result<(), StoreError> {
+        let change = Change::of(keys::webhook(scope, id))
+            .remove(&[FAILING_SINCE])
+            .when("attribute_exists(#fs)");
+        self.apply("webhook recovered", change).await.map(|_| ())
+    }
+
+    /// Counts something parked behind an active webhook, which housekeeping looks after from `probe_at` on unless it does so
+    /// already. `false`: the webhook is gone or switched off.
+    pub async fn count_parked(&self, scope: &Scope, id: &WebhookId, probe_at: Timestamp) -> Result<bool, StoreError> {
+        let change = Change::of(keys::webhook(scope, id))
+            .add(PARKED, number(1))
+            .set_once(DUE.pk, text(shard_partition(id)))
+            .set_once(DUE.sk, text(keys::due_sort(probe_at)))
+            .when("#active = :on")
+            .bind(":on", flag(true));
+        Ok(matches!(self.apply("count parked", change).await?, Applied::Done(_)))
+    }
+
+    /// Sets when housekeeping looks again after what is parked. `false`: it does not any more.
+    pub async fn postpone_probe(&self, scope: &Scope, id: &WebhookId, next: Timestamp) -> Result<bool, StoreError> {
+        let change = Change::of(keys::webhook(scope, id))
+            .set(DUE.sk, text(keys::due_sort(next)))
+            .when("attribute_exists(#ds)");
+        Ok(matches!(self.apply("postpone probe", change).await?, Applied::Done(_)))
+    }
+
+    /// Ends looking after a webhook behind which nothing is parked. `false`: something was parked since `seen` was read.
+    pub async fn end_probe(&self, scope: &Scope, seen: &Webhook) -> Result<bool, StoreError> {
+        let as_seen = match seen.parked {
+            0 => "attribute_exists(#pk) AND attribute_not_exists(#parked)",
+            _ => "#parked = :parked",
+        };
+        let change = Change::of(keys::webhook(scope, &seen.id))
+            .remove(&[DUE.pk, DUE.sk])
+            .when(as_seen);
+        let change = match seen.parked {
+            0 => change,
+            parked => change.bind(":parked", number(parked)),
+        };
+        Ok(matches!(self.apply("end probe", change).await?, Applied::Done(_)))
+    }
+
+    /// Switches a webhook off that failed for too long, and announces it in the same write. `false`: it is off, or took
+    /// something meanwhile.
+    pub async fn pause_webhook(
+        &self,
+        scope: &Scope,
+        id: &WebhookId,
+        failing_since: Timestamp,
+        pause: &Pause,
+        news: &Announcement,
+    ) -> Result<bool, StoreError> {
+        let change = Change::of(keys::webhook(scope, id))
+            .set(ACTIVE, flag(false))
+            .set(PAUSED_AT, instant(pause.at))
+            .set(PAUSED_REASON, text(&pause.reason))
+            .set(UPDATED_AT, instant(pause.at))
+            .remove(&[DUE.pk, DUE.sk])
+            .when("#active = :on AND #fs = :since")
+            .bind(":on", flag(true))
+            .bind(":since", instant(failing_since));
+        let parts = vec![Part::Update(change), Part::PutNew(announcements::item(scope, news))];
+        Ok(matches!(self.transact("pause webhook", parts).await?, Transacted::Done))
     }
 
     /// Deletes a subscription. `false`: there is no such webhook. Its deliveries stay until they expire.
@@ -161,5 +264,15 @@ fn read_webhook(stored: &Stored) -> Result<Webhook, StoreError> {
         sealed_secret: stored.bytes(SECRET)?.to_vec(),
         created_at: stored.instant(CREATED_AT)?,
         updated_at: stored.instant(UPDATED_AT)?,
+        paused: match (stored.opt_instant(PAUSED_AT)?, stored.opt_str(PAUSED_REASON)?) {
+            (Some(at), Some(reason)) => Some(Pause {
+                at,
+                reason: reason.to_owned(),
+            }),
+            _ => None,
+        },
+        failing_since: stored.opt_instant(FAILING_SINCE)?,
+        probe_at: stored.opt_parse(DUE.sk)?,
+        parked: stored.opt_parse(PARKED)?.unwrap_or(0),
     })
 }

@@ -13,7 +13,10 @@ use std::{
 
 use aws_sdk_dynamodb::{
     error::ProvideErrorMetadata,
-    operation::{put_item::PutItemError, transact_write_items::TransactWriteItemsError, update_item::UpdateItemError},
+    operation::{
+        delete_item::DeleteItemError, put_item::PutItemError, transact_write_items::TransactWriteItemsError,
+        update_item::UpdateItemError,
+    },
     types::{Delete, Put, ReturnValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem},
 };
 
@@ -109,6 +112,33 @@ impl Table {
             match error.as_service_error() {
                 Some(PutItemError::ConditionalCheckFailedException(_)) => return Ok(false),
                 Some(PutItemError::TransactionConflictException(_)) => pause(attempt).await,
+                _ => return Err(StoreError::from_sdk(operation, error)),
+            }
+        }
+        Err(StoreError::Contended {
+            operation,
+            attempts: ATTEMPTS,
+        })
+    }
+
+    /// Deletes an item. `false`: there was none.
+    pub(crate) async fn delete(&self, operation: &'static str, key: &Key) -> Result<bool, StoreError> {
+        for attempt in 1..=ATTEMPTS {
+            let result = self
+                .client
+                .delete_item()
+                .table_name(&self.name)
+                .set_key(Some(key.attributes()))
+                .condition_expression("attribute_exists(#pk)")
+                .expression_attribute_names("#pk", PK)
+                .send()
+                .await;
+            let Err(error) = result else {
+                return Ok(true);
+            };
+            match error.as_service_error() {
+                Some(DeleteItemError::ConditionalCheckFailedException(_)) => return Ok(false),
+                Some(DeleteItemError::TransactionConflictException(_)) => pause(attempt).await,
                 _ => return Err(StoreError::from_sdk(operation, error)),
             }
         }

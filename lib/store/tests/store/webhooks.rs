@@ -109,7 +109,7 @@ async fn deliveries_come_newest_first_with_paging_and_total_and_end_after_ninety
         succeeded: false,
         sent_at,
         subject: None,
-        body: Some(br#"{"event":"accepted"}"#.to_vec()),
+        body_sha256: Some([7; 32]),
     };
     let all: Vec<_> = (1..=5)
         .map(|attempt| delivery(attempt, noon() + SignedDuration::from_secs(i64::from(attempt))))

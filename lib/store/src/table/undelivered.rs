@@ -1,0 +1,170 @@
+//! Events that a webhook did not take yet, with the bytes that every attempt repeats.
+//!
+//! A record is made when a first attempt failed, or instead of an attempt when the webhook does not answer anyway. It has its
+//! own place on the due index while attempts of its own are to come; without one it is *parked*: the webhook's entry on the
+//! index brings it back. It goes when the event was taken or given up, and by itself soon after its day.
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    Query, Sort, Table,
+    change::Change,
+    due::SHARDS,
+    item::{NewItem, Stored, bytes, expiry, instant, number, text},
+    keys::{self, DUE, SK, TTL},
+    write::Applied,
+};
+use crate::{
+    StoreError,
+    ids::{EventKey, Scope, WebhookId},
+};
+
+/// Longer than anything is retried.
+const KEPT: SignedDuration = SignedDuration::from_hours(7 * 24);
+
+const EVENT: &str = "event";
+const BODY: &str = "body";
+const SINCE: &str = "since";
+const ATTEMPTS: &str = "attempts";
+const LEASE: &str = "lu";
+
+/// An event that waits for a webhook.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Undelivered {
+    pub key: EventKey,
+    pub event: String,
+    pub body: Vec<u8>,
+    /// When its day began: the first attempt, or the parking in its place.
+    pub since: Timestamp,
+    /// How many attempts were begun.
+    pub attempts: u32,
+    /// When its next attempt comes; `None`: it is parked.
+    pub due_at: Option<Timestamp>,
+}
+
+impl Table {
+    /// Keeps an event for later attempts. `false`: it waits already.
+    pub async fn keep_undelivered(
+        &self,
+        scope: &Scope,
+        webhook: &WebhookId,
+        new: &Undelivered,
+    ) -> Result<bool, StoreError> {
+        let item = NewItem::new(&keys::undelivered(scope, webhook, &new.key))
+            .with(EVENT, text(&new.event))
+            .with(BODY, bytes(&new.body))
+            .with(SINCE, instant(new.since))
+            .with(ATTEMPTS, number(new.attempts))
+            .with_some(DUE.pk, new.due_at.map(|_| text(shard_partition(webhook))))
+            .with_some(DUE.sk, new.due_at.map(|at| text(keys::due_sort(at))))
+            .with(TTL, expiry(new.since + KEPT))
+            .build();
+        self.put_new("keep undelivered", item).await
+    }
+
+    pub async fn undelivered(
+        &self,
+        scope: &Scope,
+        webhook: &WebhookId,
+        key: &EventKey,
+    ) -> Result<Option<Undelivered>, StoreError> {
+        let stored = self
+            .read("read undelivered", &keys::undelivered(scope, webhook, key))
+            .await?;
+        stored.as_ref().map(read_undelivered).transpose()
+    }
+
+    /// The events that wait for a webhook, oldest first.
+    pub async fn undelivered_of(
+        &self,
+        scope: &Scope,
+        webhook: &WebhookId,
+        limit: usize,
+    ) -> Result<Vec<Undelivered>, StoreError> {
+        let query = Query {
+            sort: Sort::All,
+            consistent: true,
+            limit: Some(limit),
+            ..Query::of(keys::undelivered_partition(scope, webhook))
+        };
+        let items = self.query("list undelivered", query).await?;
+        items.iter().map(read_undelivered).collect()
+    }
+
+    /// Begins the next attempt, for whoever comes first. A lease keeps others off until `until`; then the due index brings the
+    /// event back. `false`: another has begun it.
+    pub async fn claim_undelivered(
+        &self,
+        scope: &Scope,
+        webhook: &WebhookId,
+        seen: &Undelivered,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let change = due_at(Change::of(keys::undelivered(scope, webhook, &seen.key)), webhook, until)
+            .set(ATTEMPTS, number(seen.attempts.saturating_add(1)))
+            .set(LEASE, instant(until))
+            .when("#attempts = :seen AND (attribute_not_exists(#lu) OR #lu <= :now)")
+            .bind(":seen", number(seen.attempts))
+            .bind(":now", instant(now));
+        Ok(matches!(
+            self.apply("claim undelivered", change).await?,
+            Applied::Done(_)
+        ))
+    }
+
+    /// Sets when the next attempt comes after `attempts` of them; `None` parks the event. `false`: it is past that.
+    pub async fn postpone_undelivered(
+        &self,
+        scope: &Scope,
+        webhook: &WebhookId,
+        key: &EventKey,
+        attempts: u32,
+        next: Option<Timestamp>,
+    ) -> Result<bool, StoreError> {
+        let change = Change::of(keys::undelivered(scope, webhook, key)).remove(&[LEASE]);
+        let change = match next {
+            Some(next) => due_at(change, webhook, next),
+            None => change.remove(&[DUE.pk, DUE.sk]),
+        };
+        let change = change.when("#attempts = :attempts").bind(":attempts", number(attempts));
+        Ok(matches!(
+            self.apply("postpone undelivered", change).await?,
+            Applied::Done(_)
+        ))
+    }
+
+    /// Ends the waiting: taken, or given up. `false`: it had ended.
+    pub async fn forget_undelivered(
+        &self,
+        scope: &Scope,
+        webhook: &WebhookId,
+        key: &EventKey,
+    ) -> Result<bool, StoreError> {
+        self.delete("forget undelivered", &keys::undelivered(scope, webhook, key))
+            .await
+    }
+}
+
+/// One webhook's events are on one shard: a dead one has few entries, and a lively one none.
+pub(super) fn shard_partition(webhook: &WebhookId) -> String {
+    keys::due_partition(webhook.spread() % SHARDS)
+}
+
+/// Puts a webhook's record on the due index.
+pub(super) fn due_at(change: Change, webhook: &WebhookId, at: Timestamp) -> Change {
+    change
+        .set(DUE.pk, text(shard_partition(webhook)))
+        .set(DUE.sk, text(keys::due_sort(at)))
+}
+
+fn read_undelivered(stored: &Stored) -> Result<Undelivered, StoreError> {
+    Ok(Undelivered {
+        key: stored.parse(SK)?,
+        event: stored.str(EVENT)?.to_owned(),
+        body: stored.bytes(BODY)?.to_vec(),
+        since: stored.instant(SINCE)?,
+        attempts: stored.parse(ATTEMPTS)?,
+        due_at: stored.opt_parse(DUE.sk)?,
+    })
+}
