@@ -100,7 +100,7 @@ async fn a_deleted_webhook_is_gone_and_leaves_room_for_another() {
     );
     let gone = path(&webhooks[3]);
     let answer = api.call(Method::DELETE, &gone, None).await;
-    assert_eq!((answer.status.as_u16(), answer.body.len()), (204, 0));
+    assert_eq!((answer.status.as_u16(), answer.bytes.len()), (204, 0));
     for (method, body) in [
         (Method::GET, None),
         (Method::PATCH, Some(json!({ "is_active": true }))),
