@@ -83,7 +83,7 @@ pub(crate) async fn create(
     match app.table.create_webhook(&caller.scope, new).await? {
         WebhookCreated::New(webhook) => {
             let view = WebhookCreatedView {
-                webhook: webhook.into(),
+                webhook: (*webhook).into(),
                 secret: secret.expose().to_owned(),
                 only_shown_once: true,
             };

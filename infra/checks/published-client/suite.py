@@ -25,7 +25,7 @@ LATER = {
     "the whole client API": {
         "ecf.list", "ecf.download_xml", "ecf.download_rfce", "ecf.status_public",
         "client.documents", "client.get_document", "client.download_artifact",
-        "client.list_artifacts", "client.update_webhook", "client.rotate_webhook_secret", "client.delete_webhook",
+        "client.list_artifacts",
         "dgii.rnc", "dgii.directory", "dgii.status_services", "dgii.status_maintenance", "dgii.status",
         "dgii.status_impact", "dgii.status_environment", "dgii.status_refresh",
         "notices.changes", "notices.get",
@@ -41,6 +41,7 @@ CALLED = {
     "client.list_certificates", "client.upload_certificate",
     "client.company", "client.update_company", "client.summary",
     "client.list_webhooks", "client.create_webhook", "client.test_webhook", "client.webhook_deliveries",
+    "client.update_webhook", "client.rotate_webhook_secret", "client.delete_webhook",
 }
 
 
@@ -167,6 +168,14 @@ def main():
         refused(ECFValidationError, lambda: client.client.upload_certificate(certificate_path=file.name, pin="wrong"))
     assert uploaded.is_active and uploaded.days_until_expiry > 0, uploaded
     assert [known.public_id for known in client.client.list_certificates() if known.is_active] == [uploaded.public_id]
+
+    spare = client.client.create_webhook(url=f"http://127.0.0.1:{server.server_port}/spare", events=["rejected"])
+    changed = client.client.update_webhook(spare.public_id, events=["rejected", "taxauth.*"], is_active=False)
+    assert changed.events == ["rejected", "taxauth.*"] and changed.is_active is False, changed
+    rotated = client.client.rotate_webhook_secret(spare.public_id)
+    assert rotated.secret != spare.secret and rotated.only_shown_once, rotated
+    client.client.delete_webhook(spare.public_id)
+    refused(ECFNotFoundError, lambda: client.client.webhook_deliveries(spare.public_id))
 
     refused(ECFNotFoundError, lambda: client.ecf.get("0" * 32))
     refused(ECFValidationError, lambda: client.ecf.create(idempotency_key="bad", ecf_type="31", payload={}))

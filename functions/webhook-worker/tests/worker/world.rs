@@ -124,7 +124,7 @@ impl World {
             created_at: self.now(),
         };
         match self.table.create_webhook(scope, new).await.unwrap() {
-            WebhookCreated::New(webhook) => webhook,
+            WebhookCreated::New(webhook) => *webhook,
             other => panic!("{other:?}"),
         }
     }

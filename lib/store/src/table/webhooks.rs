@@ -81,7 +81,7 @@ pub struct WebhookChanges {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WebhookCreated {
-    New(Webhook),
+    New(Box<Webhook>),
     /// The scope has [`WEBHOOK_LIMIT`] of them.
     LimitReached,
     IdTaken,
@@ -108,7 +108,7 @@ impl Table {
             .bind(":limit", number(WEBHOOK_LIMIT));
         let parts = vec![Part::PutNew(item.clone()), Part::Update(counted)];
         match self.transact("create webhook", parts).await? {
-            Transacted::Done => Ok(WebhookCreated::New(read_webhook(&Stored::new(item))?)),
+            Transacted::Done => Ok(WebhookCreated::New(Box::new(read_webhook(&Stored::new(item))?))),
             Transacted::Refused(refusals) if refusals.first().is_some_and(Option::is_some) => {
                 Ok(WebhookCreated::IdTaken)
             }

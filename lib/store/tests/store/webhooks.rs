@@ -17,7 +17,7 @@ fn hook(name: &str) -> NewWebhook {
 impl App {
     async fn hook(&self, name: &str) -> Webhook {
         match self.table.create_webhook(&self.scope, hook(name)).await.unwrap() {
-            WebhookCreated::New(webhook) => webhook,
+            WebhookCreated::New(webhook) => *webhook,
             other => panic!("{other:?}"),
         }
     }
