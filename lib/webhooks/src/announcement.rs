@@ -259,7 +259,7 @@ mod tests {
             String::from_utf8(announcement.body).unwrap()
         });
         insta::assert_snapshot!(bodies.join("\n"), @r#"
-        {"event":"sequence.low","public_id":"n6z2zw9bx3k19tbk5hpwyr3gvjwt2abc","company_rnc":"101672919","environment":"TesteCF","ecf_type":"31","range_start":1,"range_end":500,"remaining":99,"timestamp":"2026-11-27T12:00:00"}
+        {"event":"sequence.low","public_id":"khb81qfc95zb86zf454fnjpzdzdv2gtp","company_rnc":"101672919","environment":"TesteCF","ecf_type":"31","range_start":1,"range_end":500,"remaining":99,"timestamp":"2026-11-27T12:00:00"}
         {"event":"sequence.expiring","public_id":"0bfz2gg159k9kxnr5wgpj3jq50x5yet0","company_rnc":"101672919","environment":"TesteCF","ecf_type":"32","range_start":1,"range_end":500,"remaining":90,"valid_until":"2026-12-31","days_left":30,"timestamp":"2026-11-27T12:00:00"}
         {"event":"webhook.paused","public_id":"ytnk176gqrqp80ddvemthza883tcj1v9","company_rnc":"101672919","environment":"TesteCF","webhook_id":"081040g2081040g2081040g2081040g2","reason":"no 2xx answer for 72 hours","failing_since":"2026-11-24T12:00:00","timestamp":"2026-11-27T12:00:00"}
         "#);
