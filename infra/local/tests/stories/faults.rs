@@ -143,7 +143,11 @@ async fn survive(weather: Weather) {
     proof::nothing_was_queued_in_a_row(&log_file(folder.path()), SPEED);
     let mut states = std::collections::BTreeMap::new();
     for record in records.values() {
-        *states.entry(record["status"].as_str().unwrap()).or_insert(0) += 1;
+        let status = record["status"].as_str().unwrap();
+        *states.entry(status).or_insert(0) += 1;
+        if status == "failed" {
+            eprintln!("failed: {} {}", record["error_code"], record["error_message"]);
+        }
     }
     eprintln!("{} receipts, {} kills: {states:?}", answered.len(), victim.kills);
     caller.control(Method::DELETE, "faults", &json!(null)).await;

@@ -76,7 +76,7 @@ pub(crate) async fn bad_days(caller: Caller, mut dice: Dice, stop: CancellationT
         let service = *dice.pick(&SERVICES);
         let times = 1 + dice.below(4);
         let mut order = json!({ "service": service, "times": times });
-        let more = match dice.below(13) {
+        let more = match dice.below(14) {
             0 | 1 => json!({ "fault": "lose_answer" }),
             2 => json!({ "fault": "status", "status": 503, "retry_after": 5 }),
             3 => json!({ "fault": "status", "status": 500 }),
@@ -90,7 +90,7 @@ pub(crate) async fn bad_days(caller: Caller, mut dice: Dice, stop: CancellationT
             11 if service.starts_with("recepcion") => {
                 json!({ "fault": "reject", "codigo": "2020", "mensaje": "Rechazado por encargo.", "secuenciaUtilizada": dice.below(2) == 0 })
             }
-            12 if service.starts_with("recepcion") => {
+            12 | 13 if service.starts_with("recepcion") => {
                 json!({ "fault": "conditional", "codigo": "1203", "mensaje": "Observado por encargo." })
             }
             _ => json!({ "fault": "problem_details", "status": 502 }),

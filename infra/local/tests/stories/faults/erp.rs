@@ -52,7 +52,7 @@ pub(crate) async fn sell(caller: &Caller, clock: &Clock, receipts: u32, original
                     insist(caller, &body).await
                 };
                 sold.insert(key, first);
-                if number % 9 == 0 {
+                if number.is_multiple_of(9) {
                     sold.extend(collide(caller, clock, number).await);
                 }
                 tokio::time::sleep(dice.millis(0, 400)).await;
