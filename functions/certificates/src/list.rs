@@ -10,6 +10,7 @@ use crate::App;
 #[utoipa::path(
     get,
     path = "/api/v1/client/certificates",
+    operation_id = "list_certificates",
     tag = "Certificados",
     summary = "Listar certificados",
     responses(

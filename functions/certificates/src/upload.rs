@@ -79,6 +79,7 @@ pub(crate) struct UploadedView {
 #[utoipa::path(
     post,
     path = "/api/v1/client/certificates",
+    operation_id = "upload_certificate",
     tag = "Certificados",
     summary = "Subir un certificado",
     request_body(content = UploadRequest, content_type = "multipart/form-data"),

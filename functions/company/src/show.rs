@@ -99,6 +99,7 @@ fn active_types(ranges: &[Range], today: Fecha) -> Vec<&'static str> {
 #[utoipa::path(
     get,
     path = "/api/v1/client/company",
+    operation_id = "show_company",
     tag = "Empresa",
     summary = "Perfil de la empresa",
     responses(

@@ -154,6 +154,7 @@ impl FromFields for Settings {
 #[utoipa::path(
     patch,
     path = "/api/v1/client/company",
+    operation_id = "update_company",
     tag = "Empresa",
     summary = "Cambiar el perfil de la empresa",
     request_body = UpdateRequest,

@@ -50,6 +50,7 @@ pub(crate) struct WebhookCreatedView {
 #[utoipa::path(
     post,
     path = "/api/v1/client/webhooks",
+    operation_id = "create_webhook",
     tag = "Webhooks",
     summary = "Crear un webhook",
     request_body = CreateWebhookRequest,

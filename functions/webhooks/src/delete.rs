@@ -11,6 +11,7 @@ use crate::App;
 #[utoipa::path(
     delete,
     path = "/api/v1/client/webhooks/{public_id}",
+    operation_id = "delete_webhook",
     tag = "Webhooks",
     summary = "Eliminar un webhook",
     params(("public_id" = String, Path, description = "The webhook's id")),

@@ -41,6 +41,7 @@ impl From<Delivery> for DeliveryView {
 #[utoipa::path(
     get,
     path = "/api/v1/client/webhooks/{public_id}/deliveries",
+    operation_id = "list_deliveries",
     tag = "Webhooks",
     summary = "Entregas de un webhook",
     params(

@@ -52,6 +52,7 @@ impl From<Webhook> for WebhookView {
 #[utoipa::path(
     get,
     path = "/api/v1/client/webhooks",
+    operation_id = "list_webhooks",
     tag = "Webhooks",
     summary = "Listar webhooks",
     responses(

@@ -32,6 +32,7 @@ pub(crate) struct RedeliveryView {
 #[utoipa::path(
     post,
     path = "/api/v1/client/webhooks/{public_id}/deliveries/{delivery_id}/redeliver",
+    operation_id = "redeliver",
     tag = "Webhooks",
     summary = "Reenviar una entrega",
     params(

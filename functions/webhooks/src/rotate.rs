@@ -37,6 +37,7 @@ pub(crate) struct SecretRotatedView {
 #[utoipa::path(
     post,
     path = "/api/v1/client/webhooks/{public_id}/rotate-secret",
+    operation_id = "rotate_webhook_secret",
     tag = "Webhooks",
     summary = "Cambiar el secreto de un webhook",
     params(("public_id" = String, Path, description = "The webhook's id")),

@@ -12,6 +12,7 @@ use crate::list::WebhookView;
 #[utoipa::path(
     get,
     path = "/api/v1/client/webhooks/{public_id}",
+    operation_id = "show_webhook",
     tag = "Webhooks",
     summary = "Consultar un webhook",
     params(("public_id" = String, Path, description = "The webhook's id")),

@@ -29,6 +29,7 @@ pub(crate) struct TestView {
 #[utoipa::path(
     post,
     path = "/api/v1/client/webhooks/{public_id}/test",
+    operation_id = "test_webhook",
     tag = "Webhooks",
     summary = "Probar un webhook",
     params(("public_id" = String, Path, description = "The webhook's id")),

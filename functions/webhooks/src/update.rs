@@ -35,6 +35,7 @@ impl FromFields for UpdateWebhookRequest {
 #[utoipa::path(
     patch,
     path = "/api/v1/client/webhooks/{public_id}",
+    operation_id = "update_webhook",
     tag = "Webhooks",
     summary = "Cambiar un webhook",
     params(("public_id" = String, Path, description = "The webhook's id")),

@@ -86,3 +86,26 @@ pub fn document() -> Result<String, OpenapiError> {
 fn path() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../openapi/public-v1.json"))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// Clients generated from the document name their methods after it.
+    #[test]
+    fn each_operation_has_a_name_of_its_own() {
+        let document: Value = serde_json::from_str(&document().expect("the parts are JSON")).expect("as written");
+        let mut names = BTreeMap::new();
+        for (path, methods) in document["paths"].as_object().expect("paths") {
+            for (method, operation) in methods.as_object().expect("methods") {
+                let name = operation["operationId"].as_str().expect("a name").to_owned();
+                let here = format!("{method} {path}");
+                if let Some(there) = names.insert(name.clone(), here.clone()) {
+                    panic!("{name} is both {there} and {here}");
+                }
+            }
+        }
+    }
+}
