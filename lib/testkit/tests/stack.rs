@@ -170,7 +170,7 @@ async fn calls_and_their_units_are_counted() {
 
     table.company(&company.scope.company).await.unwrap();
     let units = stack.calls().units();
-    assert_eq!((units.read, units.write), (0.5, 0.0));
+    assert_eq!((units.read, units.write), (1.0, 0.0));
 
     let ecf_type = "32".parse().unwrap();
     let now = stack.clock().now();
