@@ -85,6 +85,12 @@ pub(crate) async fn the_authority_agrees(caller: &Caller, records: &BTreeMap<Str
         for document in &documents {
             assert_eq!(document["times"], 1, "{number} was received again: {documents:#?}");
         }
+        if records.len() > 1 {
+            let burned = documents
+                .iter()
+                .any(|one| one["codigo"] == 2 && one["secuencia_utilizada"] == true);
+            assert!(!burned, "{number} was used twice: {records:#?} and {documents:#?}");
+        }
         let there = |codigo: i64| documents.iter().filter(|one| one["codigo"] == codigo).count();
         let here = |status: &str| records.iter().filter(|one| one["status"] == status).count();
         assert!(there(1) + there(4) <= 1, "{number} was accepted twice: {documents:#?}");
