@@ -18,6 +18,7 @@
 //! | a note, and what it takes from it | [`Table::create_receipt`] | and the original's lock | 2 writes more |
 //! | the end of a note that moves it | [`Table::record_verdict`] | receipt + the original's lock | 5 writes + 2 index |
 //! | claim before a send | [`Table::claim_send`] | receipt | 1 write |
+//! | held, the authority away | [`Table::hold`] | receipt; `due`, `list` | 1 write + 2 index, then 1 + 1 |
 //! | track id | [`Table::record_submitted`] | receipt; `track`, `list` | 1 write + 2 index |
 //! | verdict and outbox | [`Table::record_verdict`] | receipt; `list` | 1 write + 1 index |
 //! | outbox entry told | [`Table::outbox_done`] | receipt; `due` | 1 write + 1 index |
@@ -34,6 +35,7 @@
 //! | what a webhook did not take yet | [`Table::undelivered`], [`Table::undelivered_of`] | `wu#{company}#{env}#{webhook}` / event | 2 writes + 2 index an attempt |
 //! | an event of our own | [`Table::create_announcement`], [`Table::untold_announcement`] | `an#{company}#{env}#{id}` | 1 write + 1 index, 1 read |
 //! | the authority's token | [`Table::token`] | `tok#{certificate}#{env}` | 1 read |
+//! | condition of the authority | [`Table::condition`] | `ta#{env}`: breakers, status | ½ read, per process and seconds |
 //! | company, owner of an RNC | [`Table::company`], [`Table::company_by_rnc`] | `co#{company}`, `rnc#{rnc}` | 1 read, ½ read |
 //! | a company's settings, for each receipt | [`Profiles::of`] | `co#{company}` | 1 read a minute |
 //! | a changed profile | [`Table::update_company`] | `co#{company}` | 1 write |
@@ -66,14 +68,15 @@ pub use ids::{
 pub use profiles::Profiles;
 pub use queues::{IssuingJob, LONGEST_DELAY, QueueUrls, Queues, SubmissionJob, SubmissionUrls, WebhookJob};
 pub use table::{
-    Announcement, ApiKey, CallerTake, CertificateActivated, CertificateOwner, CertificateSummary, Changed, Claim,
-    Cleared, Company, CompanyChanges, CompanyCreated, CompanySettings, Created, DayCounts, DayPage, Delivery, DueEntry,
-    DueNumbers, DueRange, DueRecord, DueType, Edit, Failure, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey,
-    ListedReceipt, MOST_FREE, Mode, ModifiedReceipt, NewApiKey, NewCompany, NewNote, NewRange, NewReceipt, NewSignup,
-    NewWebhook, Note, Numbering, OUTCOME_UNKNOWN, Opened, OutboxEntry, Pause, RANGE_SHARDS, RANGES_PER_TYPE, Range,
-    RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt, Recorded, Reviewed, SHARDS, SettingsChanges,
-    Signed, SignedLater, SignupRecord, StoredToken, Table, Take, Thresholds, Undelivered, UnknownCertificateOwner,
-    Verdict, Verification, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, Withdrawal, fiscal_day,
+    Announcement, ApiKey, AuthorityStatus, Breaker, CallerTake, Cause, CertificateActivated, CertificateOwner,
+    CertificateSummary, Changed, Claim, Cleared, Company, CompanyChanges, CompanyCreated, CompanySettings, Condition,
+    Created, DayCounts, DayPage, Delivery, DueEntry, DueNumbers, DueRange, DueRecord, DueType, Edit, Failure, Failures,
+    HOLD_SPREAD, Host, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, MOST_FREE, Mode,
+    ModifiedReceipt, NewApiKey, NewCompany, NewNote, NewRange, NewReceipt, NewSignup, NewWebhook, Note, Numbering,
+    OUTCOME_UNKNOWN, Open, Opened, OutboxEntry, Pause, RANGE_SHARDS, RANGES_PER_TYPE, Range, RangeAlert, RangeChanges,
+    RangeId, RangeIdError, RangeState, Receipt, Recorded, Reviewed, SHARDS, ServiceStatus, SettingsChanges, Signed,
+    SignedLater, SignupRecord, StatusCheck, StoredToken, Table, Take, Thresholds, Undelivered, UnknownCertificateOwner,
+    Verdict, Verification, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, Window, Withdrawal, fiscal_day,
     webhook_context,
 };
 pub use vault::{StoredCertificate, Vault};

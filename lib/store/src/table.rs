@@ -6,6 +6,8 @@
 mod announcements;
 mod api_keys;
 mod audit;
+mod authority;
+mod breaker;
 mod certificates;
 mod change;
 mod companies;
@@ -30,6 +32,8 @@ use aws_sdk_dynamodb::{
 pub use announcements::Announcement;
 pub use api_keys::{ApiKey, ListedApiKey, NewApiKey};
 pub use audit::DayPage;
+pub use authority::{AuthorityStatus, Condition, ServiceStatus, StatusCheck, Window};
+pub use breaker::{Breaker, Cause, Failures, Host, Open};
 pub use certificates::{CertificateActivated, CertificateSummary};
 pub use change::Edit;
 pub use companies::{
@@ -41,9 +45,9 @@ pub use deliveries::Delivery;
 pub use due::{DueEntry, DueRecord, SHARDS};
 pub use keys::fiscal_day;
 pub use receipts::{
-    Claim, Cleared, Created, Failure, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedReceipt, Mode, ModifiedReceipt,
-    NewNote, NewReceipt, Note, OUTCOME_UNKNOWN, OutboxEntry, Receipt, Recorded, Signed, SignedLater, Verdict,
-    Withdrawal,
+    Claim, Cleared, Created, Failure, HOLD_SPREAD, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedReceipt, Mode,
+    ModifiedReceipt, NewNote, NewReceipt, Note, OUTCOME_UNKNOWN, OutboxEntry, Receipt, Recorded, Signed, SignedLater,
+    Verdict, Withdrawal,
 };
 pub use sequences::{
     CallerTake, Changed, DueNumbers, DueRange, DueType, MOST_FREE, NewRange, Numbering, Opened, RANGE_SHARDS,

@@ -87,6 +87,9 @@ pub struct FullDocumentView {
     #[serde(flatten)]
     pub response: TaxauthResponse,
     pub artifacts: ArtifactsView,
+    /// How many hours the receipt had been waiting for the tax authority when somebody was alarmed about it last; 72 is the
+    /// legal limit.
+    pub delivery_alarm_hours: Option<u32>,
 }
 
 impl FullDocumentView {
@@ -96,6 +99,7 @@ impl FullDocumentView {
             document: DocumentView::of(receipt, hosts),
             response: TaxauthResponse::of(receipt.taxauth_response.as_deref()),
             artifacts: ArtifactsView::of(receipt),
+            delivery_alarm_hours: receipt.delivery_alarm_hours,
         }
     }
 }

@@ -9,6 +9,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::{Encf, Environment, ReceiptType};
 use jiff::{Timestamp, civil::Date, tz::Offset};
 
+use super::breaker::Host;
 use crate::{
     StoreError,
     ids::{AnnouncementId, ApiKeyId, CertificateId, CompanyId, DeliveryId, EventKey, ReceiptId, Scope, WebhookId},
@@ -333,6 +334,34 @@ pub(crate) fn token(certificate: &[u8; 32], environment: Environment) -> Key {
     )
 }
 
+/// The condition of the authority: nobody's but the environment's.
+pub(crate) fn authority_partition(environment: Environment) -> String {
+    format!("ta#{}", environment.path_segment())
+}
+
+const HOST: &str = "host#";
+
+pub(crate) fn breaker(environment: Environment, host: Host) -> Key {
+    Key::new(authority_partition(environment), format!("{HOST}{host}"))
+}
+
+/// The host whose breaker has this sort key.
+pub(crate) fn host_of(sort: &str) -> Option<Host> {
+    let name = sort.strip_prefix(HOST)?;
+    Host::ALL.into_iter().find(|host| host.as_str() == name)
+}
+
+pub(crate) const STATUS: &str = "status";
+
+pub(crate) fn authority_status(environment: Environment) -> Key {
+    Key::new(authority_partition(environment), STATUS)
+}
+
+/// When the status service, which speaks for every environment, was asked last.
+pub(crate) fn status_check() -> Key {
+    Key::new("ta#status".to_owned(), "check")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -361,6 +390,9 @@ delivery        wd#040g2081040g2081040g2081040g2081#testecf#081040g2081040g20810
 undelivered     wu#040g2081040g2081040g2081040g2081#testecf#081040g2081040g2081040g2081040g2 / 1795833000500#receipt#5f75fzh08rqpf0gnfhx8zw6x4tfqbs2m
 announcement    an#040g2081040g2081040g2081040g2081#testecf#n6z2zw9bx3k19tbk5hpwyr3gvjwt2abc / an
 token           tok#0606060606060606060606060606060606060606060606060606060606060606#ecf / token
+breaker         ta#testecf / host#fc
+status          ta#ecf / status
+status check    ta#status / check
 ";
 
     /// The single-table design on one page. A change here is a migration.
@@ -429,6 +461,9 @@ token           tok#060606060606060606060606060606060606060606060606060606060606
                 announcement(&owner, &AnnouncementId::of(&owner, "sequence.low", "31/1/100")).to_string(),
             ),
             ("token", token(&[6; 32], Environment::Ecf).to_string()),
+            ("breaker", breaker(Environment::TesteCF, Host::Fc).to_string()),
+            ("status", authority_status(Environment::Ecf).to_string()),
+            ("status check", status_check().to_string()),
         ]
         .map(|(what, key)| format!("{what:<15} {key}"))
         .join("\n");

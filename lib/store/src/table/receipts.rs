@@ -3,11 +3,12 @@
 //!
 //! A typical item stays under 1 KB, so that each write costs one unit; hence the short attribute names, which
 //! `record.rs` lists. `creation.rs` has the one transaction that makes an answer true, `sending.rs` the claims before
-//! each send, `verdict.rs` the end of the way, `notes.rs` what notes take from the receipts that they modify, `finding.rs`
+//! each send, `holding.rs` what waits for the authority, `verdict.rs` the end of the way, `notes.rs` what notes take from the receipts that they modify, `finding.rs`
 //! the other ways to a receipt.
 
 mod creation;
 mod finding;
+mod holding;
 mod notes;
 mod operating;
 mod record;
@@ -22,6 +23,7 @@ pub(super) use creation::TAKEN_AT as LOCK_TAKEN_AT;
 pub use creation::{Created, NewReceipt, SignedLater};
 pub use finding::ListedReceipt;
 pub(super) use finding::{lock_owner, read_listed};
+pub use holding::HOLD_SPREAD;
 pub use notes::{Cleared, ModifiedReceipt, NewNote, Note};
 pub use sending::{Claim, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, OUTCOME_UNKNOWN};
 pub use verdict::{Failure, Recorded, Verdict};
@@ -85,6 +87,8 @@ pub struct Receipt {
     pub note: Option<Note>,
     /// Notes that are to be sent again once this receipt has its verdict.
     pub waiting_notes: Vec<ReceiptId>,
+    /// How many hours it had waited for the authority when somebody was alarmed about it last.
+    pub delivery_alarm_hours: Option<u32>,
     /// When housekeeping looks after this receipt; absent when nothing is left to do.
     pub next_action_at: Option<Timestamp>,
 }

@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{
     Table,
     change::Change,
-    item::{bytes, expiry, instant},
+    item::{Stored, bytes, expiry, instant},
     keys::{self, TTL},
     write::Applied,
 };
@@ -34,17 +34,19 @@ impl Table {
         environment: Environment,
         now: Timestamp,
     ) -> Result<Option<StoredToken>, StoreError> {
-        let Some(stored) = self.read("read token", &keys::token(certificate, environment)).await? else {
-            return Ok(None);
-        };
-        let Some(sealed) = stored.opt_bytes(SEALED)? else {
-            return Ok(None);
-        };
-        let token = StoredToken {
-            sealed: sealed.to_vec(),
-            expires_at: stored.instant(EXPIRES_AT)?,
-        };
-        Ok(Some(token).filter(|token| token.expires_at > now))
+        let stored = self.read("read token", &keys::token(certificate, environment)).await?;
+        token(stored, now)
+    }
+
+    /// The same at half the price; a token that another process has just kept or dropped may not show yet.
+    pub async fn token_eventual(
+        &self,
+        certificate: &[u8; 32],
+        environment: Environment,
+        now: Timestamp,
+    ) -> Result<Option<StoredToken>, StoreError> {
+        let key = keys::token(certificate, environment);
+        token(self.read_eventual("read token", &key).await?, now)
     }
 
     /// Keeps a new token and ends the refresh. An older one never replaces one that ends later.
@@ -111,4 +113,16 @@ impl Table {
         self.apply("release token refresh", change).await?;
         Ok(())
     }
+}
+
+fn token(stored: Option<Stored>, now: Timestamp) -> Result<Option<StoredToken>, StoreError> {
+    let Some(stored) = stored else { return Ok(None) };
+    let Some(sealed) = stored.opt_bytes(SEALED)? else {
+        return Ok(None);
+    };
+    let token = StoredToken {
+        sealed: sealed.to_vec(),
+        expires_at: stored.instant(EXPIRES_AT)?,
+    };
+    Ok(Some(token).filter(|token| token.expires_at > now))
 }

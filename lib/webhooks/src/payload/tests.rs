@@ -49,6 +49,7 @@ fn receipt(state: ReceiptState) -> Receipt {
         note: None,
         waiting_notes: Vec::new(),
         outbox: vec![OutboxEntry::Webhook],
+        delivery_alarm_hours: None,
         next_action_at: None,
     }
 }

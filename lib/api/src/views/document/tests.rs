@@ -45,6 +45,7 @@ fn received() -> Receipt {
         earlier_track_ids: Vec::new(),
         note: None,
         waiting_notes: Vec::new(),
+        delivery_alarm_hours: None,
         next_action_at: None,
     }
 }

@@ -15,6 +15,7 @@
 //! | `ob` | outbox | | `su`, `rs` | secuenciaUtilizada, the authority's answer |
 //! | `nm`, `na` | e-NCF that it is a note on, code 1 | | `rv`, `ho` | counts there, is held back |
 //! | `wn` | notes that wait for its verdict | | `et` | track ids of earlier receipts of this number |
+//! | `da` | hours after which somebody was alarmed | | | |
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::ReceiptState;
@@ -71,6 +72,7 @@ const ANNULS: &str = "na";
 pub(super) const RESERVED: &str = "rv";
 pub(super) const HELD: &str = "ho";
 pub(super) const WAITING_NOTES: &str = "wn";
+pub(super) const DELIVERY_ALARM: &str = "da";
 
 /// What a finished send or look-up leaves behind no more.
 pub(super) const LEASE: [&str; 4] = [LEASE_UNTIL, LEASE_KEY, NEGATIVES, LOOKED_UP_AT];
@@ -215,6 +217,7 @@ pub(super) fn read(stored: &Stored) -> Result<Receipt, StoreError> {
         outbox: read_outbox(stored)?,
         note: read_note(stored)?,
         waiting_notes: read_waiting_notes(stored)?,
+        delivery_alarm_hours: stored.opt_parse(DELIVERY_ALARM)?,
         next_action_at: stored.opt_parse(DUE.sk)?,
     })
 }

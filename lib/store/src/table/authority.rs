@@ -1,0 +1,173 @@
+//! The condition of the tax authority in an environment: its breakers, its maintenance windows and what its status
+//! service said last. One query reads all of it.
+//!
+//! Nothing here belongs to a company. Each process reads an environment's condition every few seconds at most, so one
+//! partition for each environment is enough.
+
+use ecf::Environment;
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Query, Table,
+    breaker::{self, Breaker, Host},
+    change::Change,
+    item::{Stored, instant, text},
+    keys,
+    write::Applied,
+};
+use crate::StoreError;
+
+const STATUS: &str = "su";
+const CHECKED_AT: &str = "ck";
+const ATTEMPTED_AT: &str = "at";
+const PROBLEM: &str = "pb";
+
+/// What is known of the authority in one environment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Condition {
+    pub ecf: Breaker,
+    pub fc: Breaker,
+    /// Absent until the status service was asked for the first time.
+    pub status: Option<AuthorityStatus>,
+}
+
+impl Condition {
+    pub fn breaker(&self, host: Host) -> &Breaker {
+        match host {
+            Host::Ecf => &self.ecf,
+            Host::Fc => &self.fc,
+        }
+    }
+
+    pub fn breaker_mut(&mut self, host: Host) -> &mut Breaker {
+        match host {
+            Host::Ecf => &mut self.ecf,
+            Host::Fc => &mut self.fc,
+        }
+    }
+
+    /// The announced windows, earliest first.
+    pub fn windows(&self) -> &[Window] {
+        self.status.as_ref().map_or(&[], |status| &status.windows)
+    }
+}
+
+/// What the authority's status service said of an environment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuthorityStatus {
+    pub checked_at: Timestamp,
+    /// Whether the environment is available; absent when that question was not answered.
+    pub available: Option<bool>,
+    pub services: Vec<ServiceStatus>,
+    pub windows: Vec<Window>,
+}
+
+/// A service, named by the authority's own words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServiceStatus {
+    pub servicio: String,
+    pub estatus: String,
+    pub available: bool,
+}
+
+/// A maintenance window: from `start` until before `end`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Window {
+    pub start: Timestamp,
+    pub end: Timestamp,
+}
+
+/// When the status service was asked last, whatever came of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatusCheck {
+    pub attempted_at: Timestamp,
+    /// Why the last attempt brought nothing.
+    pub problem: Option<String>,
+}
+
+/// Its attribute in the table.
+#[derive(Serialize, Deserialize)]
+struct Kept {
+    available: Option<bool>,
+    services: Vec<ServiceStatus>,
+    windows: Vec<Window>,
+}
+
+impl Table {
+    /// The authority's condition in an environment; it may lag behind by moments.
+    pub async fn condition(&self, environment: Environment) -> Result<Condition, StoreError> {
+        let query = Query::of(keys::authority_partition(environment));
+        let mut condition = Condition::default();
+        for stored in self.query("read condition of the authority", query).await? {
+            match stored.sk()? {
+                keys::STATUS => condition.status = Some(read(&stored)?),
+                sort => {
+                    if let Some(host) = keys::host_of(sort) {
+                        *condition.breaker_mut(host) = breaker::read(&stored)?;
+                    }
+                }
+            }
+        }
+        Ok(condition)
+    }
+
+    /// Asks to be the one who asks the status service now. `false`: somebody did within `spacing`.
+    pub async fn claim_status_check(&self, now: Timestamp, spacing: SignedDuration) -> Result<bool, StoreError> {
+        let change = Change::of(keys::status_check())
+            .set(ATTEMPTED_AT, instant(now))
+            .when("attribute_not_exists(#at) OR #at <= :before")
+            .bind(":before", instant(now - spacing));
+        Ok(matches!(
+            self.apply("claim status check", change).await?,
+            Applied::Done(_)
+        ))
+    }
+
+    /// Notes what became of a check; `None` is that all went well.
+    pub async fn record_status_check(&self, attempted_at: Timestamp, problem: Option<&str>) -> Result<(), StoreError> {
+        let change = Change::of(keys::status_check())
+            .set_or_remove(PROBLEM, problem.map(text))
+            .when("#at = :attempted")
+            .bind(":attempted", instant(attempted_at));
+        // A later check says more than this one.
+        self.apply("record status check", change).await.map(drop)
+    }
+
+    /// When the status service was asked last; `None`: never.
+    pub async fn status_check(&self) -> Result<Option<StatusCheck>, StoreError> {
+        let Some(stored) = self.read_eventual("read status check", &keys::status_check()).await? else {
+            return Ok(None);
+        };
+        Ok(Some(StatusCheck {
+            attempted_at: stored.instant(ATTEMPTED_AT)?,
+            problem: stored.opt_str(PROBLEM)?.map(str::to_owned),
+        }))
+    }
+
+    /// Keeps what the status service said of an environment. An older answer never replaces a newer one.
+    pub async fn record_status(&self, environment: Environment, status: &AuthorityStatus) -> Result<(), StoreError> {
+        let kept = Kept {
+            available: status.available,
+            services: status.services.clone(),
+            windows: status.windows.clone(),
+        };
+        let kept = serde_json::to_string(&kept).expect("texts and instants are JSON");
+        let change = Change::of(keys::authority_status(environment))
+            .set(STATUS, text(kept))
+            .set(CHECKED_AT, instant(status.checked_at))
+            .when("attribute_not_exists(#ck) OR #ck <= :checked")
+            .bind(":checked", instant(status.checked_at));
+        self.apply("record status", change).await.map(drop)
+    }
+}
+
+fn read(stored: &Stored) -> Result<AuthorityStatus, StoreError> {
+    let kept: Kept = serde_json::from_str(stored.str(STATUS)?).map_err(|error| stored.corrupt(STATUS, error))?;
+    Ok(AuthorityStatus {
+        checked_at: stored.instant(CHECKED_AT)?,
+        available: kept.available,
+        services: kept.services,
+        windows: kept.windows,
+    })
+}
