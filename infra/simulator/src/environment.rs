@@ -82,6 +82,15 @@ impl Service {
         Self::EstatusServicios,
     ];
 
+    /// The host that runs it at the authority: `ecf`, `fc` or `statusecf`.
+    pub(crate) fn host(self) -> &'static str {
+        match self {
+            Self::RecepcionFc | Self::ConsultaRfce | Self::ConsultaTimbreFc => "fc",
+            Self::EstatusServicios => "statusecf",
+            _ => "ecf",
+        }
+    }
+
     /// The path segment.
     pub(crate) fn segment(self) -> &'static str {
         match self {

@@ -37,6 +37,9 @@ const ERROR_PAGE: &str = "<!DOCTYPE html><html><head><title>Error</title></head>
 pub(crate) struct FaultOrder {
     /// A service's path segment, or `*`.
     pub(crate) service: String,
+    /// Only the services of this host: `ecf`, `fc` or `statusecf`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) host: Option<String>,
     /// Only in this environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) ambiente: Option<String>,
@@ -128,6 +131,7 @@ impl FaultOrder {
                 .is_none_or(|wanted| given.is_some_and(|given| wanted.eq_ignore_ascii_case(given)))
         };
         (self.service == "*" || Service::parse(&self.service) == Some(target.service))
+            && fits(&self.host, Some(target.service.host()))
             && fits(&self.ambiente, target.environment.map(Environment::segment))
             && fits(&self.rnc, target.rnc)
             && fits(&self.encf, target.encf)
@@ -146,6 +150,13 @@ impl FaultOrder {
             .is_some_and(|one| Environment::parse(one).is_none())
         {
             return Some("ambiente must be testecf, certecf or ecf".to_owned());
+        }
+        if self.host.as_deref().is_some_and(|one| {
+            !Service::ALL
+                .iter()
+                .any(|service| one.eq_ignore_ascii_case(service.host()))
+        }) {
+            return Some("host must be ecf, fc or statusecf".to_owned());
         }
         if self.times == Some(0) {
             return Some("times must be at least 1".to_owned());
