@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ecf::Environment;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use reqwest::header::{ACCEPT, RETRY_AFTER};
+use reqwest::header::{ACCEPT, DATE, RETRY_AFTER};
 use reqwest::multipart::{Form, Part};
 use reqwest::{RequestBuilder, Response, StatusCode, redirect, tls};
 
@@ -28,6 +28,17 @@ pub struct TimeOuts {
     pub connect: Duration,
     /// Until the answer is whole.
     pub total: Duration,
+}
+
+impl TimeOuts {
+    /// For questions that nobody should wait for: who asks the status service has other work.
+    #[must_use]
+    pub fn of_status() -> Self {
+        Self {
+            connect: Duration::from_secs(3),
+            total: Duration::from_secs(8),
+        }
+    }
 }
 
 impl Default for TimeOuts {
@@ -69,6 +80,17 @@ impl Reply {
     pub(crate) fn answer(&self) -> Answer {
         Answer::read(&self.bytes)
     }
+
+    /// Sends a request for which only success matters; else the status.
+    pub(crate) async fn of(request: RequestBuilder) -> Result<Result<Self, u16>, reqwest::Error> {
+        let mut response = request.send().await?;
+        let status = response.status();
+        let (bytes, read) = read_bounded(&mut response).await;
+        if !status.is_success() {
+            return Ok(Err(status.as_u16()));
+        }
+        read.map(|()| Ok(Self { bytes }))
+    }
 }
 
 impl TaxAuth {
@@ -95,6 +117,10 @@ impl TaxAuth {
     #[must_use]
     pub fn endpoints(&self) -> &Endpoints {
         &self.endpoints
+    }
+
+    pub(crate) fn http(&self) -> &reqwest::Client {
+        &self.http
     }
 
     /// Sends a document as the one part `xml` of a form of known length.
@@ -272,17 +298,19 @@ async fn read_bounded(response: &mut Response) -> (Vec<u8>, Result<(), reqwest::
     }
 }
 
-/// `Retry-After` in seconds; the form with a date is left aside, as it needs the authority's clock.
+/// `Retry-After` in seconds, or as a date, which counts from the reply's own `Date`: our clock may differ from theirs.
 fn retry_after(response: &Response) -> Option<Duration> {
-    let seconds = response
-        .headers()
-        .get(RETRY_AFTER)?
-        .to_str()
-        .ok()?
-        .trim()
-        .parse()
-        .ok()?;
-    Some(Duration::from_secs(seconds).min(MAX_RETRY_AFTER))
+    let header = |name| response.headers().get(name)?.to_str().ok().map(str::trim);
+    let after = header(RETRY_AFTER)?;
+    let wait = match after.parse() {
+        Ok(seconds) => Duration::from_secs(seconds),
+        Err(_) => {
+            let [until, from] = [after, header(DATE)?].map(jiff::fmt::rfc2822::parse);
+            let wait = until.ok()?.timestamp().duration_since(from.ok()?.timestamp());
+            Duration::try_from(wait).ok()?
+        }
+    };
+    Some(wait.min(MAX_RETRY_AFTER))
 }
 
 /// Whether a refusal of a question is its answer: the services were seen to say "no encontrado" with a 4xx status.

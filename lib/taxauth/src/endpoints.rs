@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use ecf::Environment;
+use ecf_store::Host;
 use url::Url;
 
 /// One of the authority's services, named as its own documents name it.
@@ -25,12 +26,6 @@ pub enum Service {
     ConsultaTrackIds,
     /// The state of a summary by its number.
     ConsultaRfce,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Host {
-    Ecf,
-    Fc,
 }
 
 impl Service {
@@ -58,7 +53,9 @@ impl Service {
         }
     }
 
-    fn host(self) -> Host {
+    /// The host that runs it.
+    #[must_use]
+    pub fn host(self) -> Host {
         match self {
             Self::RecepcionFc | Self::ConsultaRfce => Host::Fc,
             _ => Host::Ecf,
@@ -180,6 +177,17 @@ impl Endpoints {
             .push(environment.path_segment())
             .extend(service.path());
         address
+    }
+
+    /// The same with another status host.
+    ///
+    /// # Errors
+    /// When it is no http(s) address.
+    pub fn with_status_base(self, status: &str) -> Result<Self, EndpointsError> {
+        Ok(Self {
+            status: base(status)?,
+            ..self
+        })
     }
 
     /// The base of the status host, which has no environment segment.

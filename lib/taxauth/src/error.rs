@@ -3,9 +3,11 @@
 use std::time::Duration;
 
 use ecf::Environment;
+use ecf_store::Host;
 
 use crate::answer::Answer;
 use crate::endpoints::Service;
+use crate::gates::Held;
 use crate::tokens::TokenError;
 
 /// Why nothing is known of an upload that may have arrived.
@@ -104,6 +106,9 @@ pub enum TaxAuthError {
         /// How long this one waited.
         waited: Duration,
     },
+    /// Calls to the host are held for a while. Nothing was sent.
+    #[error("the call is held")]
+    Held(#[from] Held),
     /// There is no token to call with. Nothing was sent.
     #[error("no token for the call")]
     NoToken(#[from] TokenError),
@@ -126,23 +131,33 @@ impl TaxAuthError {
             | Self::Refused { .. }
             | Self::NotOffered { .. }
             | Self::Crowded { .. }
+            | Self::Held(_)
             | Self::NoToken(_) => true,
         }
     }
 
-    /// Whether the error is evidence that the host is down: no connection, no answer or a server error. Refusals of
-    /// any kind are not.
+    /// The host that the error shows to be away: no connection, no answer or a server error. Refusals of any kind do not.
     #[must_use]
-    pub fn is_outage(&self) -> bool {
-        match self {
-            Self::NotReached { .. } => true,
-            Self::Unknown { cause, .. } => match cause {
-                Lost::TimedOut(_) | Lost::Broken(_) => true,
-                Lost::Status { status, .. } => *status >= 500,
-                Lost::Odd(_) => false,
+    pub fn outage(&self) -> Option<Host> {
+        let (service, is_outage) = match self {
+            Self::NotReached { service, .. } => (service, true),
+            Self::Unknown { service, cause } => match cause {
+                Lost::TimedOut(_) | Lost::Broken(_) => (service, true),
+                Lost::Status { status, .. } => (service, *status >= 500),
+                Lost::Odd(_) => (service, false),
             },
-            Self::Unavailable { status, .. } => *status >= 500,
-            Self::NoToken(TokenError::Authority(error)) => error.is_outage(),
+            Self::Unavailable { service, status, .. } => (service, *status >= 500),
+            Self::NoToken(TokenError::Authority(error)) => return error.outage(),
+            _ => return None,
+        };
+        is_outage.then(|| service.host())
+    }
+
+    /// Whether the error is an answer of the host: it is there, whatever it says.
+    pub(crate) fn is_answer(&self) -> bool {
+        match self {
+            Self::Unauthorized { .. } | Self::Throttled { .. } | Self::Refused { .. } => true,
+            Self::Unavailable { status, .. } => *status < 500,
             _ => false,
         }
     }

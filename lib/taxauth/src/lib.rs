@@ -5,6 +5,7 @@
 //!
 //! - [`Endpoints`]: where each service lives, every address configurable;
 //! - [`Answer`]: whatever the authority answered, in any of its shapes, and [`Verdict`]: what that means;
+//! - [`Gates`]: no call is made to a host that is known to be away;
 //! - [`TaxAuthError`]: sorted by whether an upload may have been taken, the one question that decides about a resend;
 //! - `services/`: one file per service.
 
@@ -12,23 +13,31 @@
 
 mod answer;
 mod body;
+mod breaker;
 mod client;
 mod endpoints;
 mod error;
+mod gates;
 mod services;
 mod session;
+mod status;
 mod token;
 mod tokens;
 mod upload;
 mod verdict;
+mod watch;
 
 pub use answer::{Answer, Mensaje, Shape};
+pub use breaker::Passage;
 pub use client::{TaxAuth, TimeOuts};
 pub use endpoints::{Endpoints, EndpointsError, Service, where_to_look};
 pub use error::{Lost, TaxAuthError};
+pub use gates::{Gates, Held, current_window, passage};
 pub use services::{ReceiptQuery, ReceiptState, Sent, Submission, Submissions, SummaryQuery};
 pub use session::Session;
+pub use status::{StatusError, StatusKey, StatusService};
 pub use token::Token;
 pub use tokens::{Now, TokenError, Tokens, Waiting};
 pub use upload::Upload;
 pub use verdict::{Judged, Verdict};
+pub use watch::{Checked, StatusWatch};

@@ -4,9 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ecf::{Encf, Environment, Rnc};
+use ecf_store::CompanyId;
 use xmldsig::Identity;
 
+use crate::endpoints::Service;
 use crate::error::TaxAuthError;
+use crate::gates::Caller;
 use crate::services::{ReceiptQuery, ReceiptState, Sent, Submissions, SummaryQuery};
 use crate::token::Token;
 use crate::tokens::{Lane, TokenError, Tokens};
@@ -24,22 +27,36 @@ const LONGEST_QUEUE: Duration = Duration::from_secs(10);
 /// A certificate's access to the authority in one environment.
 ///
 /// Every method takes a token and, when the service does not accept it (401, which proves that nothing was taken),
-/// drops that token and tries once more with another.
+/// drops that token and tries once more with another. None calls a host that is known to be away ([`Held`](crate::Held));
+/// what a call shows of its host is noted for everybody.
 #[derive(Debug, Clone)]
 pub struct Session<'a> {
     tokens: &'a Tokens,
     environment: Environment,
     identity: &'a Identity,
     lane: Arc<Lane>,
+    caller: Arc<Caller>,
 }
 
 impl<'a> Session<'a> {
     pub(crate) fn new(tokens: &'a Tokens, environment: Environment, identity: &'a Identity, lane: Arc<Lane>) -> Self {
+        let party = hex::encode(&identity.certificate().sha256_fingerprint[..8]);
         Self {
             tokens,
             environment,
             identity,
             lane,
+            caller: Arc::new(Caller::new(party)),
+        }
+    }
+
+    /// The same on behalf of a company. Without one the certificate stands for who calls: what fails for several companies
+    /// tells more of the authority than what fails for one.
+    #[must_use]
+    pub fn of_company(self, company: &CompanyId) -> Self {
+        Self {
+            caller: Arc::new(Caller::new(company.to_string())),
+            ..self
         }
     }
 
@@ -62,7 +79,7 @@ impl<'a> Session<'a> {
     /// # Errors
     /// See [`TaxAuthError::nothing_was_taken`].
     pub async fn send_receipt(&self, upload: &Upload) -> Result<Sent, TaxAuthError> {
-        self.call(|token| async move {
+        self.call(Service::Recepcion, |token| async move {
             self.tokens
                 .taxauth()
                 .send_receipt(self.environment, &token, upload)
@@ -76,7 +93,7 @@ impl<'a> Session<'a> {
     /// # Errors
     /// See [`TaxAuthError::nothing_was_taken`].
     pub async fn send_summary(&self, upload: &Upload) -> Result<Judged, TaxAuthError> {
-        self.call(|token| async move {
+        self.call(Service::RecepcionFc, |token| async move {
             self.tokens
                 .taxauth()
                 .send_summary(self.environment, &token, upload)
@@ -90,8 +107,10 @@ impl<'a> Session<'a> {
     /// # Errors
     /// When the service cannot be asked; the question may be repeated.
     pub async fn result(&self, track_id: &str) -> Result<Judged, TaxAuthError> {
-        self.call(|token| async move { self.tokens.taxauth().result(self.environment, &token, track_id).await })
-            .await
+        self.call(Service::ConsultaResultado, |token| async move {
+            self.tokens.taxauth().result(self.environment, &token, track_id).await
+        })
+        .await
     }
 
     /// The submissions of a number (`consultatrackids`).
@@ -99,7 +118,7 @@ impl<'a> Session<'a> {
     /// # Errors
     /// When the service cannot be asked; the question may be repeated.
     pub async fn submissions(&self, rnc_emisor: &Rnc, encf: &Encf) -> Result<Submissions, TaxAuthError> {
-        self.call(|token| async move {
+        self.call(Service::ConsultaTrackIds, |token| async move {
             self.tokens
                 .taxauth()
                 .submissions(self.environment, &token, rnc_emisor, encf)
@@ -113,7 +132,7 @@ impl<'a> Session<'a> {
     /// # Errors
     /// When the service cannot be asked; the question may be repeated.
     pub async fn receipt_state(&self, receipt: ReceiptQuery<'_>) -> Result<ReceiptState, TaxAuthError> {
-        self.call(|token| async move {
+        self.call(Service::ConsultaEstado, |token| async move {
             self.tokens
                 .taxauth()
                 .receipt_state(self.environment, &token, receipt)
@@ -127,7 +146,7 @@ impl<'a> Session<'a> {
     /// # Errors
     /// When the service cannot be asked; the question may be repeated.
     pub async fn summary_state(&self, summary: SummaryQuery<'_>) -> Result<Judged, TaxAuthError> {
-        self.call(|token| async move {
+        self.call(Service::ConsultaRfce, |token| async move {
             self.tokens
                 .taxauth()
                 .summary_state(self.environment, &token, summary)
@@ -136,25 +155,49 @@ impl<'a> Session<'a> {
         .await
     }
 
-    async fn call<T, F>(&self, request: impl Fn(Token) -> F) -> Result<T, TaxAuthError>
+    async fn call<T, F>(&self, service: Service, request: impl Fn(Token) -> F) -> Result<T, TaxAuthError>
     where
         F: Future<Output = Result<T, TaxAuthError>>,
     {
         let token = self.token().await?;
-        match self.limited(request(token.clone())).await? {
+        let gates = self.tokens.gates();
+        gates.pass(self.environment, service.host(), &self.caller).await?;
+        match self.noted(service, request(token.clone())).await {
             Err(TaxAuthError::Unauthorized { service }) => {
                 tracing::info!(%service, environment = %self.environment, "the token was not accepted, taking another");
                 self.tokens
                     .forget(&self.lane, self.environment, self.identity, &token)
                     .await?;
-                self.limited(request(self.token().await?)).await?
+                self.noted(service, request(self.token().await?)).await
             }
             outcome => outcome,
         }
     }
 
+    /// Makes a call and notes what it shows of its host.
+    async fn noted<T>(
+        &self,
+        service: Service,
+        request: impl Future<Output = Result<T, TaxAuthError>>,
+    ) -> Result<T, TaxAuthError> {
+        let outcome = self.limited(request).await.flatten();
+        let gates = self.tokens.gates();
+        match &outcome {
+            Ok(_) => gates.note_success(self.environment, service.host()).await,
+            Err(error) if error.is_answer() => gates.note_success(self.environment, service.host()).await,
+            Err(error) => {
+                if let Some(host) = error.outage() {
+                    gates.note_failure(self.environment, host, &self.caller).await;
+                }
+            }
+        }
+        outcome
+    }
+
     async fn token(&self) -> Result<Token, TokenError> {
-        self.tokens.token(&self.lane, self.environment, self.identity).await
+        self.tokens
+            .token(&self.lane, self.environment, self.identity, &self.caller)
+            .await
     }
 
     /// Runs a request as one of the few that may run at a time. It has its token: fetching one must not wait behind

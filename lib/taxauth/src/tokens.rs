@@ -18,7 +18,9 @@ use xmldsig::{Identity, Limits, ProofError, SignError};
 
 use crate::answer::Answer;
 use crate::client::TaxAuth;
+use crate::endpoints::Service;
 use crate::error::TaxAuthError;
+use crate::gates::{Caller, Gates, Held};
 use crate::services::autenticacion::Odd;
 use crate::session::{MAX_CALLS, Session};
 use crate::token::Token;
@@ -50,6 +52,9 @@ pub enum TokenError {
     /// The shared table or its seal failed.
     #[error("the shared token could not be read or kept")]
     Store(#[from] StoreError),
+    /// Tokens are not asked for while their host is away.
+    #[error("no token is asked for")]
+    Held(#[from] Held),
     /// The fetch that this sender waited for failed. It does not try in its turn: when the authority hangs, a queue of
     /// senders would hang one after the other.
     #[error("another sender of this process has just failed to fetch the token")]
@@ -91,6 +96,7 @@ pub struct Tokens {
     vault: Vault,
     now: Now,
     waiting: Waiting,
+    gates: Arc<Gates>,
     lanes: Arc<Mutex<HashMap<LaneKey, Arc<Lane>>>>,
 }
 
@@ -101,7 +107,7 @@ type LaneKey = ([u8; 32], Environment);
 #[derive(Debug)]
 pub(crate) struct Lane {
     /// Locked while a token is fetched: the others want the same one.
-    held: tokio::sync::Mutex<Option<Held>>,
+    held: tokio::sync::Mutex<Option<Granted>>,
     /// How many fetches failed.
     failures: AtomicU64,
     pub(crate) calls: Semaphore,
@@ -109,7 +115,7 @@ pub(crate) struct Lane {
 
 /// A token and its sealed form, by which the shared table knows it.
 #[derive(Debug, Clone)]
-struct Held {
+struct Granted {
     token: Token,
     sealed: Vec<u8>,
 }
@@ -128,6 +134,7 @@ impl Tokens {
     #[must_use]
     pub fn new(taxauth: TaxAuth, table: Table, vault: Vault, now: Now) -> Self {
         Self {
+            gates: Arc::new(Gates::new(table.clone(), Arc::clone(&now))),
             taxauth,
             table,
             vault,
@@ -147,6 +154,12 @@ impl Tokens {
     #[must_use]
     pub fn session<'a>(&'a self, environment: Environment, identity: &'a Identity) -> Session<'a> {
         Session::new(self, environment, identity, self.lane(environment, identity))
+    }
+
+    /// The gates that every call passes.
+    #[must_use]
+    pub fn gates(&self) -> &Gates {
+        &self.gates
     }
 
     pub(crate) fn taxauth(&self) -> &TaxAuth {
@@ -175,10 +188,11 @@ impl Tokens {
         lane: &Lane,
         environment: Environment,
         identity: &Identity,
+        caller: &Caller,
     ) -> Result<Token, TokenError> {
         let failures_before = lane.failures.load(Ordering::Acquire);
         let mut held = lane.held.lock().await;
-        if let Some(Held { token, .. }) = held.as_ref()
+        if let Some(Granted { token, .. }) = held.as_ref()
             && token.is_good_at((self.now)())
         {
             return Ok(token.clone());
@@ -186,8 +200,10 @@ impl Tokens {
         if lane.failures.load(Ordering::Acquire) != failures_before {
             return Err(TokenError::JustFailed);
         }
-        match self.shared_or_new(lane, environment, identity).await {
+        match self.shared_or_new(lane, environment, identity, caller).await {
             Ok(fresh) => Ok(held.insert(fresh).token.clone()),
+            // Nobody was asked, so the next one loses no time by asking the same.
+            Err(error @ TokenError::Held(_)) => Err(error),
             Err(error) => {
                 lane.failures.fetch_add(1, Ordering::Release);
                 Err(error)
@@ -219,22 +235,36 @@ impl Tokens {
         lane: &Lane,
         environment: Environment,
         identity: &Identity,
-    ) -> Result<Held, TokenError> {
+        caller: &Caller,
+    ) -> Result<Granted, TokenError> {
         // The shared token is as good as the key it was granted for.
         identity.prove()?;
         let certificate = &identity.certificate().sha256_fingerprint;
         for _ in 0..self.waiting.looks {
-            if let Some(held) = self.shared(certificate, environment).await? {
+            // Who misses a token that is just being kept finds it as the holder of the lease.
+            let stored = self
+                .table
+                .token_eventual(certificate, environment, (self.now)())
+                .await?;
+            if let Some(held) = self.opened(certificate, environment, stored).await? {
                 return Ok(held);
             }
+            self.gates
+                .pass(environment, Service::ValidarSemilla.host(), caller)
+                .await?;
             if self
                 .table
                 .claim_token_refresh(certificate, environment, (self.now)(), self.waiting.lease)
                 .await?
             {
                 let outcome = self.refresh(lane, environment, identity).await;
-                if outcome.is_err() {
+                if let Err(error) = &outcome {
                     self.give_up(certificate, environment).await;
+                    if let TokenError::Authority(error) = error
+                        && let Some(host) = error.outage()
+                    {
+                        self.gates.note_failure(environment, host, caller).await;
+                    }
                 }
                 return outcome;
             }
@@ -245,10 +275,14 @@ impl Tokens {
         })
     }
 
-    /// The token in the table, when it is good and opens.
-    async fn shared(&self, certificate: &[u8; 32], environment: Environment) -> Result<Option<Held>, TokenError> {
-        let now = (self.now)();
-        let Some(StoredToken { sealed, expires_at }) = self.table.token(certificate, environment, now).await? else {
+    /// A token of the table, when it is good and opens.
+    async fn opened(
+        &self,
+        certificate: &[u8; 32],
+        environment: Environment,
+        stored: Option<StoredToken>,
+    ) -> Result<Option<Granted>, TokenError> {
+        let Some(StoredToken { sealed, expires_at }) = stored else {
             return Ok(None);
         };
         let plain = match self.vault.open(&context(certificate, environment), &sealed).await {
@@ -260,14 +294,15 @@ impl Tokens {
             }
         };
         let token = Token::new(String::from_utf8_lossy(&plain).into_owned(), expires_at);
-        Ok(token.is_good_at(now).then_some(Held { token, sealed }))
+        Ok(token.is_good_at((self.now)()).then_some(Granted { token, sealed }))
     }
 
     /// Fetches a token as the holder of the lease; keeping it ends the lease.
-    async fn refresh(&self, lane: &Lane, environment: Environment, identity: &Identity) -> Result<Held, TokenError> {
+    async fn refresh(&self, lane: &Lane, environment: Environment, identity: &Identity) -> Result<Granted, TokenError> {
         let certificate = &identity.certificate().sha256_fingerprint;
         // The holder before may have finished between our look and our claim.
-        if let Some(held) = self.shared(certificate, environment).await? {
+        let stored = self.table.token(certificate, environment, (self.now)()).await?;
+        if let Some(held) = self.opened(certificate, environment, stored).await? {
             self.give_up(certificate, environment).await;
             return Ok(held);
         }
@@ -282,7 +317,7 @@ impl Tokens {
         };
         self.table.store_token(certificate, environment, &stored).await?;
         tracing::info!(%environment, expires_at = %stored.expires_at, "a token was granted");
-        Ok(Held {
+        Ok(Granted {
             token,
             sealed: stored.sealed,
         })

@@ -18,6 +18,7 @@ use xmldsig::Limits;
 
 #[path = "../support/double.rs"]
 mod double;
+mod gates;
 mod world;
 
 use double::{Double, Play, Seen};
@@ -228,7 +229,7 @@ async fn a_refused_certificate_is_told_in_the_authoritys_words_and_tried_again_a
             matches!(&error, TaxAuthError::NoToken(TokenError::Refused(_))),
             "{error:?}"
         );
-        assert!(error.nothing_was_taken() && !error.is_outage());
+        assert!(error.nothing_was_taken() && error.outage().is_none());
         assert_eq!(error.answer().unwrap().words().as_deref(), Some(words));
         // The lease was given back: the second attempt does not wait for it.
         assert_eq!(grants(&double), attempt);
@@ -271,7 +272,7 @@ async fn an_authority_that_fails_grants_nothing_and_that_is_an_outage() {
         matches!(&error, TaxAuthError::NoToken(TokenError::Authority(_))),
         "{error:?}"
     );
-    assert!(error.nothing_was_taken() && error.is_outage());
+    assert!(error.nothing_was_taken() && error.outage().is_some());
     assert_eq!(error.retry_after(), Some(Duration::from_secs(9)));
 
     let odd = Double::answering(|_| Play::new(200, "<html><title>Mantenimiento</title></html>")).await;

@@ -1,0 +1,223 @@
+//! Asking the status service now and then on behalf of everybody, and keeping what it says in the shared table.
+//!
+//! Who asks is settled by a lease on the time of the last attempt, so that neither a schedule nor a crowd of callers asks
+//! more often than it may. What the service says opens and closes breakers; what it announces closes the gates by itself.
+
+use ecf::Environment;
+use ecf_store::{AuthorityStatus, Condition, Host, ServiceStatus, StoreError, Table, Window};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::body::plain;
+use crate::gates::{Gates, current_window};
+use crate::status::{Listed, StatusError, StatusService};
+
+/// What came of a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Checked {
+    /// The service was asked now.
+    Now,
+    /// Somebody asked a moment ago.
+    Recently,
+    /// There is no key to ask with.
+    NotConfigured,
+}
+
+/// Keeps the authority's status in the shared table.
+#[derive(Debug)]
+pub struct StatusWatch {
+    service: Option<StatusService>,
+    table: Table,
+}
+
+/// What one check brought.
+struct Answers {
+    services: Result<Vec<Listed>, StatusError>,
+    windows: Result<Vec<(Environment, Window)>, StatusError>,
+    available: [(Environment, Result<bool, StatusError>); Environment::ALL.len()],
+}
+
+impl StatusWatch {
+    /// A watch that asks this service, if there is one.
+    #[must_use]
+    pub fn new(service: Option<StatusService>, table: Table) -> Self {
+        Self { service, table }
+    }
+
+    /// Whether there is a service to ask.
+    #[must_use]
+    pub fn is_configured(&self) -> bool {
+        self.service.is_some()
+    }
+
+    /// Asks, unless somebody did within `spacing`, and keeps what is said. A service that does not answer leaves what is
+    /// known as it is.
+    ///
+    /// # Errors
+    /// When the table fails.
+    pub async fn check(&self, gates: &Gates, now: Timestamp, spacing: SignedDuration) -> Result<Checked, StoreError> {
+        let Some(service) = &self.service else {
+            return Ok(Checked::NotConfigured);
+        };
+        if !self.table.claim_status_check(now, spacing).await? {
+            return Ok(Checked::Recently);
+        }
+        let answers = ask(service).await;
+        let problem = answers.problem();
+        if let Some(problem) = &problem {
+            tracing::warn!(%problem, "the status service did not answer every question");
+        }
+        self.table.record_status_check(now, problem.as_deref()).await?;
+        for environment in Environment::ALL {
+            self.keep(gates, environment, &answers, now).await?;
+        }
+        Ok(Checked::Now)
+    }
+
+    async fn keep(
+        &self,
+        gates: &Gates,
+        environment: Environment,
+        answers: &Answers,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        if answers.are_empty() {
+            return Ok(());
+        }
+        let before = self.table.condition(environment).await?;
+        let status = answers.status(environment, before.status.as_ref(), now);
+        self.table.record_status(environment, &status).await?;
+        let condition = Condition {
+            status: Some(status),
+            ..before
+        };
+        // An announced window closes the gates by itself, and opens them to the minute.
+        if current_window(&condition, now).is_none() {
+            for host in Host::ALL {
+                if let Some(available) = condition.status.as_ref().and_then(|status| says(status, host)) {
+                    gates.note_status(environment, host, available).await;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+async fn ask(service: &StatusService) -> Answers {
+    let available = |environment| async move { (environment, service.is_available(environment).await) };
+    let [one, two, three] = Environment::ALL;
+    let (services, windows, one, two, three) = tokio::join!(
+        service.services(),
+        service.windows(),
+        available(one),
+        available(two),
+        available(three)
+    );
+    Answers {
+        services,
+        windows,
+        available: [one, two, three],
+    }
+}
+
+impl Answers {
+    /// Whether nothing was answered.
+    fn are_empty(&self) -> bool {
+        self.services.is_err() && self.windows.is_err() && self.available.iter().all(|(_, answer)| answer.is_err())
+    }
+
+    /// The first question that was not answered, and why.
+    fn problem(&self) -> Option<String> {
+        let errors = [self.services.as_ref().err(), self.windows.as_ref().err()];
+        let available = self.available.iter().map(|(_, answer)| answer.as_ref().err());
+        errors
+            .into_iter()
+            .chain(available)
+            .flatten()
+            .next()
+            .map(ToString::to_string)
+    }
+
+    /// What is known of an environment now; what was not answered stays as it was.
+    fn status(&self, environment: Environment, before: Option<&AuthorityStatus>, now: Timestamp) -> AuthorityStatus {
+        let services = match &self.services {
+            Ok(services) => of(
+                environment,
+                services.iter().map(|one| (one.environment, one.service.clone())),
+            ),
+            Err(_) => before.map(|before| before.services.clone()).unwrap_or_default(),
+        };
+        let mut windows = match &self.windows {
+            Ok(windows) => of(environment, windows.iter().copied()),
+            Err(_) => before.map(|before| before.windows.clone()).unwrap_or_default(),
+        };
+        windows.retain(|window| window.end > now);
+        windows.sort_unstable();
+        let available = self.available.iter().find(|(of, _)| *of == environment);
+        AuthorityStatus {
+            checked_at: now,
+            available: available.and_then(|(_, answer)| answer.as_ref().ok().copied()),
+            services,
+            windows,
+        }
+    }
+}
+
+fn of<T>(environment: Environment, all: impl Iterator<Item = (Environment, T)>) -> Vec<T> {
+    all.filter(|(of, _)| *of == environment).map(|(_, one)| one).collect()
+}
+
+/// What a status says of a host, if anything: by its environment and by the services without which nothing can be sent.
+fn says(status: &AuthorityStatus, host: Host) -> Option<bool> {
+    let needed = |service: &&ServiceStatus| {
+        let name = plain(&service.servicio);
+        match host {
+            Host::Ecf => name == "autenticacion" || name == "recepcion",
+            Host::Fc => name == "recepcionfc",
+        }
+    };
+    let services = status.services.iter().filter(needed).map(|service| service.available);
+    services.chain(status.available).reduce(|all, one| all && one)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(available: Option<bool>, services: &[(&str, bool)]) -> AuthorityStatus {
+        let service = |(name, available): &(&str, bool)| ServiceStatus {
+            servicio: (*name).to_owned(),
+            estatus: String::new(),
+            available: *available,
+        };
+        AuthorityStatus {
+            checked_at: Timestamp::UNIX_EPOCH,
+            available,
+            services: services.iter().map(service).collect(),
+            windows: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_host_is_away_when_its_environment_or_a_service_that_sends_is() {
+        let cases = [
+            (None, vec![], [None, None]),
+            (Some(true), vec![], [Some(true), Some(true)]),
+            (Some(false), vec![("Recepción", true)], [Some(false), Some(false)]),
+            (
+                Some(true),
+                vec![("Recepción", false), ("Recepción FC", true)],
+                [Some(false), Some(true)],
+            ),
+            (None, vec![("Recepción FC", false)], [None, Some(false)]),
+            (
+                Some(true),
+                vec![("Consulta Directorio", false)],
+                [Some(true), Some(true)],
+            ),
+        ];
+        for (available, services, expected) in cases {
+            let status = status(available, &services);
+            assert_eq!(Host::ALL.map(|host| says(&status, host)), expected, "{status:?}");
+        }
+    }
+}
