@@ -8,9 +8,12 @@
 //! - "Already used" is a rejection only if the copy that the authority holds is not ours ([`used_number`]).
 //! - The verdict is one write, with the outbox entry that makes the webhook certain ([`verdict`]).
 //! - A note is sent after the verdict on the receipt that it modifies ([`notes`]).
+//! - While the authority is out of reach nothing is sent or asked: receipts are held as `contingency` and come back by
+//!   themselves ([`hold`]).
 //! - Every job is safe to run twice, and a lost one is found by housekeeping through the due index. So is one that failed
 //!   too often for a queue ([`schedule`]).
 
+mod hold;
 mod look_up;
 mod notes;
 mod poll;
@@ -83,14 +86,20 @@ impl App {
 
 /// Runs one job.
 pub async fn handle(app: &App, job: SubmissionJob, _message: Message) -> Outcome<SubmissionJob> {
-    let result = match &job {
-        SubmissionJob::Send { .. } => send::send(app, &job).await,
-        SubmissionJob::Poll { .. } => poll::poll(app, &job).await,
-    };
-    result.unwrap_or_else(|error| {
+    run(app, &job).await.unwrap_or_else(|error| {
         tracing::warn!(receipt.id = %job.receipt(), error = %ecf_runtime::telemetry::chain(&error), "the store failed; trying again");
         schedule::again(&job, schedule::after_failure(job.attempt()))
     })
+}
+
+async fn run(app: &App, job: &SubmissionJob) -> Result<Outcome<SubmissionJob>, StoreError> {
+    if let Some(held) = hold::if_closed(app, job).await? {
+        return Ok(held);
+    }
+    match job {
+        SubmissionJob::Send { .. } => send::send(app, job).await,
+        SubmissionJob::Poll { .. } => poll::poll(app, job).await,
+    }
 }
 
 /// Tries a failed step again, not before the authority wants it.
@@ -99,6 +108,10 @@ async fn later(
     job: &SubmissionJob,
     retry_after: Option<Duration>,
 ) -> Result<Outcome<SubmissionJob>, StoreError> {
+    // The failure may have been the one that closed the gates.
+    if let Some(held) = hold::if_closed(app, job).await? {
+        return Ok(held);
+    }
     let asked = retry_after.unwrap_or_default();
     let wait = schedule::after_failure(job.attempt())
         .map(|wait| wait.max(asked))

@@ -5,11 +5,12 @@ use std::time::Duration;
 use ecf_runtime::Outcome;
 use ecf_store::{Claim, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, Receipt, Recorded, StoreError, SubmissionJob};
 use ecf_taxauth::{
-    Judged, ReceiptQuery, Service, Session, Submission, Submissions, SummaryQuery, TaxAuthError, Verdict, where_to_look,
+    Judged, ReceiptQuery, Service, Session, Submission, Submissions, SummaryQuery, TaxAuthError, TokenError, Verdict,
+    where_to_look,
 };
 
 use crate::send::{LEASE, again_after_lease, hand_over, submitted};
-use crate::{App, later, schedule, verdict};
+use crate::{App, hold, later, schedule, verdict};
 
 const OUTCOME_UNKNOWN: &str = "the send was lost and this environment has no look-up; an operator decides, since a second send would reset the certification";
 
@@ -66,6 +67,17 @@ async fn ask_once(
         Ok(Found::Judged(judged)) => verdict::record(app, job, session, receipt, &judged).await,
         Ok(Found::Nothing) => negative(app, job, receipt).await,
         Ok(Found::Unclear) => soon(app, job, receipt, None).await,
+        Err(TaxAuthError::Held(held) | TaxAuthError::NoToken(TokenError::Held(held))) => {
+            app.table
+                .record_answer_lost(
+                    &receipt.scope,
+                    &receipt.public_id,
+                    receipt.send_attempt,
+                    app.clock.now(),
+                )
+                .await?;
+            hold::until(app, job, held).await
+        }
         Err(error) => {
             let chain = ecf_runtime::telemetry::chain(&error).to_string();
             tracing::warn!(receipt.id = %receipt.public_id, error = %chain, "the look-up failed");

@@ -3,7 +3,7 @@
 use ecf_runtime::Outcome;
 use ecf_store::{LONGEST_DELAY, StoreError, SubmissionJob};
 
-use crate::{App, later, schedule, send, verdict};
+use crate::{App, hold, later, schedule, send, verdict};
 
 /// Asks once; without a verdict, asks again after a growing wait.
 pub(crate) async fn poll(app: &App, job: &SubmissionJob) -> Result<Outcome<SubmissionJob>, StoreError> {
@@ -17,13 +17,19 @@ pub(crate) async fn poll(app: &App, job: &SubmissionJob) -> Result<Outcome<Submi
         tracing::error!(receipt.id = %receipt.public_id, "the company has no certificate to ask for the verdict with");
         return Ok(schedule::poll_again(job));
     };
-    let session = app.tokens.session(receipt.scope.environment, &identity);
+    let session = app
+        .tokens
+        .session(receipt.scope.environment, &identity)
+        .of_company(&receipt.scope.company);
     match session.result(track_id).await {
         Ok(judged) if judged.verdict.is_final() => verdict::record(app, job, &session, &receipt, &judged).await,
         Ok(_) => Ok(schedule::poll_again(job)),
         Err(error) => {
             let chain = ecf_runtime::telemetry::chain(&error).to_string();
             tracing::warn!(receipt.id = %receipt.public_id, error = %chain, "no verdict yet");
+            if let Some(held) = hold::if_closed(app, job).await? {
+                return Ok(held);
+            }
             match (error.retry_after(), schedule::poll_again(job)) {
                 (Some(asked), Outcome::Again { job, after }) if asked <= LONGEST_DELAY => Ok(Outcome::Again {
                     job,

@@ -11,7 +11,7 @@ use ecf_store::{ArtifactKind, Claim, Failure, Receipt, Recorded, StoreError, Sub
 use ecf_taxauth::{Answer, Judged, Sent, Session, TaxAuthError, TokenError, Upload, Verdict};
 use jiff::SignedDuration;
 
-use crate::{App, first_poll, later, look_up, notes, schedule, used_number, verdict};
+use crate::{App, first_poll, hold, later, look_up, notes, schedule, used_number, verdict};
 
 /// How long a claim stands. After it the outcome counts as unknown.
 pub(crate) const LEASE: SignedDuration = SignedDuration::from_secs(90);
@@ -40,7 +40,10 @@ pub(crate) async fn send(app: &App, job: &SubmissionJob) -> Result<Outcome<Submi
         Err(error @ StoreError::Corrupt { .. }) => return stop(app, job, unusable(&error.to_string())).await,
         Err(error) => return Err(error),
     };
-    let session = app.tokens.session(scope.environment, &identity);
+    let session = app
+        .tokens
+        .session(scope.environment, &identity)
+        .of_company(&scope.company);
     if let Err(error) = session.authenticate().await {
         return without_token(app, job, error).await;
     }
@@ -94,6 +97,7 @@ async fn without_token(
             };
             stop(app, job, failure).await
         }
+        TokenError::Held(held) => hold::until(app, job, held).await,
         TokenError::Identity(error) => stop(app, job, unusable(&error.to_string())).await,
         error => {
             let error = TaxAuthError::NoToken(error);
@@ -240,6 +244,10 @@ async fn failed(
     let retry_after = error.retry_after();
     match error {
         TaxAuthError::Refused { answer, .. } => refused(app, job, session, receipt, *answer).await,
+        TaxAuthError::Held(held) | TaxAuthError::NoToken(TokenError::Held(held)) => {
+            release(app, receipt).await?;
+            hold::until(app, job, held).await
+        }
         error if error.nothing_was_taken() => {
             tracing::warn!(receipt.id = %receipt.public_id, error = %chain, "not sent; trying again");
             release(app, receipt).await?;

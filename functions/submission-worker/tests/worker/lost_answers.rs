@@ -131,7 +131,7 @@ async fn an_authority_that_says_nothing_for_hours_is_asked_by_way_of_the_due_ind
     for _ in 0..12 {
         world.run().await;
         let receipt = world.receipt(&issued).await;
-        assert_eq!((receipt.state, receipt.send_attempt), (ReceiptState::Signed, 1));
+        assert_eq!((receipt.state, receipt.send_attempt), (ReceiptState::Contingency, 1));
         let next = receipt.next_action_at.expect("housekeeping must find it");
         world.advance(next.duration_since(world.now()).max(SignedDuration::ZERO));
         world.sweep().await;

@@ -8,22 +8,163 @@ use serde_json::json;
 
 use crate::world::World;
 
+/// As long as held receipts wait for the next attempt to find out: ten minutes, and their share of two more.
+fn is_a_hold(wait: SignedDuration) -> bool {
+    (SignedDuration::from_mins(10)..SignedDuration::from_mins(12)).contains(&wait)
+}
+
 #[tokio::test]
-async fn an_authority_out_of_reach_leaves_no_doubt_and_the_receipt_due() {
+async fn an_authority_out_of_reach_leaves_no_doubt_and_the_receipt_held() {
     // Port 1 is nobody's.
     let mut world = World::with_authority_at("http://127.0.0.1:1").await;
     let issued = world.issue("E310000000001").await;
+    let start = world.now();
+    world.run().await;
+    let after = world.now().duration_since(start);
+    assert!(
+        after < SignedDuration::from_mins(2),
+        "the only company is held after {after}"
+    );
     for _ in 0..3 {
-        let start = world.now();
-        world.run().await;
         let receipt = world.receipt(&issued).await;
-        assert_eq!((receipt.state, receipt.lease_until), (ReceiptState::Signed, None));
+        assert_eq!((receipt.state, receipt.lease_until), (ReceiptState::Contingency, None));
         assert_eq!(receipt.send_attempt, 0, "without a token nothing is claimed");
-        // One chain of tries after the other, never two at a time.
         let next = receipt.next_action_at.expect("housekeeping must find it");
-        assert!(next > world.now() && world.now().duration_since(start) < SignedDuration::from_mins(10));
+        assert!(is_a_hold(next.duration_since(world.now())), "{next}");
         world.advance(next.duration_since(world.now()));
         world.sweep().await;
+        world.run().await;
+    }
+}
+
+#[tokio::test]
+async fn receipts_are_held_while_the_authority_is_down_and_go_out_by_themselves() {
+    let mut world = World::start().await;
+    world
+        .authority
+        .order(json!({ "service": "*", "fault": "status", "status": 503 }))
+        .await;
+    let mut issued = Vec::new();
+    for sequence in 1..=3 {
+        issued.push(world.issue(&format!("E31{sequence:010}")).await);
+    }
+    world.run().await;
+    for receipt in &issued {
+        assert_eq!(world.receipt(receipt).await.state, ReceiptState::Contingency);
+    }
+    world.authority.clear_faults().await;
+    for receipt in &issued {
+        let done = world.run_until_quiet(receipt).await;
+        assert_eq!(done.state, ReceiptState::Accepted);
+        let encf = done.encf().unwrap().to_string();
+        assert_eq!(world.authority.submissions(&encf).await, 1);
+        assert!(done.completed_at.unwrap().duration_since(done.created_at) < SignedDuration::from_mins(16));
+    }
+}
+
+#[tokio::test]
+async fn three_companies_whose_sends_fail_hold_the_fourth_before_it_calls() {
+    let mut world = World::start().await;
+    world
+        .authority
+        .order(json!({ "service": "recepcion", "fault": "status", "status": 503 }))
+        .await;
+    for _ in 0..3 {
+        world.company = world.stack.company_builder().without_ranges().build().await;
+        world.issue("E310000000001").await;
+        assert!(world.step().await);
+    }
+    world.lose_messages();
+    let calls = world.authority.answers("recepcion", 503).await;
+    world.company = world.stack.company_builder().without_ranges().build().await;
+    let fourth = world.issue("E310000000001").await;
+    world.run().await;
+    assert_eq!(world.authority.answers("recepcion", 503).await, calls);
+    let fourth = world.receipt(&fourth).await;
+    assert_eq!((fourth.state, fourth.send_attempt), (ReceiptState::Contingency, 0));
+}
+
+#[tokio::test]
+async fn a_verdict_that_cannot_be_asked_for_waits_and_the_receipt_stays_submitted() {
+    let mut world = World::start().await;
+    world.authority.set("verdict-delay", json!({ "ms": 60_000 })).await;
+    let issued = world.issue("E310000000001").await;
+    assert!(world.step().await);
+    world
+        .authority
+        .order(json!({ "service": "*", "fault": "status", "status": 503 }))
+        .await;
+    world.run().await;
+    let receipt = world.receipt(&issued).await;
+    assert_eq!(receipt.state, ReceiptState::Submitted);
+    assert!(is_a_hold(receipt.next_action_at.unwrap().duration_since(world.now())));
+    world.authority.clear_faults().await;
+    assert_eq!(world.run_until_quiet(&issued).await.state, ReceiptState::Accepted);
+    assert_eq!(world.authority.submissions("E310000000001").await, 1);
+}
+
+#[tokio::test]
+async fn a_send_whose_answer_was_lost_is_held_too_and_looked_up_before_it_is_sent_again() {
+    let mut world = World::start().await;
+    world
+        .authority
+        .order(json!({ "service": "recepcion", "fault": "lose_answer", "times": 1 }))
+        .await;
+    let issued = world.issue("E310000000001").await;
+    assert!(world.step().await);
+    world
+        .authority
+        .order(json!({ "service": "*", "fault": "status", "status": 503 }))
+        .await;
+    world.run().await;
+    let receipt = world.receipt(&issued).await;
+    assert_eq!((receipt.state, receipt.send_attempt), (ReceiptState::Contingency, 1));
+    assert!(receipt.lease_until.is_some(), "nobody knows yet whether it arrived");
+    world.authority.clear_faults().await;
+    assert_eq!(world.run_until_quiet(&issued).await.state, ReceiptState::Accepted);
+    assert_eq!(world.authority.submissions("E310000000001").await, 1);
+}
+
+#[tokio::test]
+async fn the_host_of_summaries_is_held_by_itself() {
+    let mut world = World::start().await;
+    let fault = json!({ "service": "*", "host": "fc", "fault": "status", "status": 503 });
+    world.authority.order(fault).await;
+    let mut summary = world.issue("E320000000001").await;
+    assert!(world.step().await);
+    for _ in 0..2 {
+        world.company = world.stack.company_builder().without_ranges().build().await;
+        summary = world.issue("E320000000001").await;
+        assert!(world.step().await);
+    }
+    world.run().await;
+    assert_eq!(world.receipt(&summary).await.state, ReceiptState::Contingency);
+    let full = world.issue("E310000000001").await;
+    world.run().await;
+    assert_eq!(world.receipt(&full).await.state, ReceiptState::Accepted);
+    world.authority.clear_faults().await;
+    assert_eq!(world.run_until_quiet(&summary).await.state, ReceiptState::Accepted);
+}
+
+#[tokio::test]
+async fn a_company_whose_documents_break_the_service_does_not_hold_the_others() {
+    let mut world = World::start().await;
+    let broken = world.company.rnc.to_string();
+    let fault = json!({ "service": "*", "rnc": broken, "fault": "status", "status": 500 });
+    world.authority.order(fault).await;
+    for sequence in 1..=3 {
+        world.issue(&format!("E31{sequence:010}")).await;
+    }
+    for sequence in 1..=20 {
+        world.step().await;
+        let other = world.stack.company_builder().without_ranges().build().await;
+        let company = std::mem::replace(&mut world.company, other);
+        let other = world.issue(&format!("E31{sequence:010}")).await;
+        world.company = company;
+        world.advance(SignedDuration::from_secs(5));
+        while world.receipt(&other).await.state == ReceiptState::Signed {
+            assert!(world.step().await);
+        }
     }
     world.lose_messages();
 }
