@@ -7,19 +7,30 @@
 //! jobs would not help.
 //!
 //! Ranges of numbers are on the same index ([`ranges`]).
+//!
+//! While the authority is out of reach nothing is queued for it: receipts are held until the gates may
+//! open ([`round`]), and the longest-waiting ones raise an [`alarm`]. What the authority's status service says is fetched
+//! here, on behalf of everybody.
 
+mod alarm;
 mod ranges;
+mod round;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use ecf::ReceiptState;
-use ecf_runtime::Clock;
-use ecf_runtime::env::{Env, EnvError};
+use ecf_runtime::env::Env;
+use ecf_runtime::{Clock, Metrics};
 use ecf_store::{
     AnnouncementId, Clients, DueEntry, DueRecord, EventKey, IssuingJob, OutboxEntry, Queues, Receipt, ReceiptId,
     SHARDS, Scope, StoreError, SubmissionJob, Table, WebhookId, WebhookJob,
 };
+use ecf_taxauth::{Endpoints, Gates, StatusService, StatusWatch, TaxAuth, TimeOuts};
 use jiff::{SignedDuration, Timestamp};
+
+use crate::alarm::AlarmHours;
+use crate::round::Round;
 
 /// As many receipts of a shard as one run takes; the rest wait for the next minute.
 const PER_SHARD: usize = 100;
@@ -27,24 +38,42 @@ const PER_SHARD: usize = 100;
 const SHORTEST_LOOK: SignedDuration = SignedDuration::from_mins(10);
 const LONGEST_LOOK: SignedDuration = SignedDuration::from_hours(1);
 
+/// How often the authority's status service is asked.
+const STATUS_SPACING: SignedDuration = SignedDuration::from_mins(5);
+
 /// What this function may touch; compare with its policies in `template.yaml`.
 #[derive(Clone)]
 pub struct App {
     table: Table,
     queues: Queues,
+    gates: Arc<Gates>,
+    status: Arc<StatusWatch>,
+    alarm_hours: AlarmHours,
+    metrics: Metrics,
     clock: Clock,
 }
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME`, `ISSUING_QUEUE_URL`,
-    /// `SUBMISSION_QUEUE_*_URL`, `WEBHOOK_QUEUE_URL`.
+    /// Builds what the function needs from its environment: `TABLE_NAME`, `ISSUING_QUEUE_URL`, `SUBMISSION_QUEUE_*_URL`, `WEBHOOK_QUEUE_URL`,
+    /// `DELIVERY_ALARM_HOURS`, `TAXAUTH_STATUS_URL` and optionally `TAXAUTH_STATUS_KEY`, without which the status service
+    /// is not asked.
     ///
     /// # Errors
     /// Names the first variable that is missing or wrong.
-    pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, EnvError> {
+    pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, ecf_runtime::Error> {
+        let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
+        let endpoints = Endpoints::default().with_status_base(&env.required("TAXAUTH_STATUS_URL")?)?;
+        let taxauth = TaxAuth::new(endpoints, TimeOuts::of_status())?;
+        let key: Option<String> = env.optional("TAXAUTH_STATUS_KEY")?;
+        let service = key.map(|key| StatusService::new(taxauth, key.into()));
+        let now = clock.clone();
         Ok(Self {
-            table: Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?),
+            gates: Arc::new(Gates::new(table.clone(), Arc::new(move || now.now()))),
+            status: Arc::new(StatusWatch::new(service, table.clone())),
             queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            alarm_hours: env.required_as("DELIVERY_ALARM_HOURS")?,
+            metrics: Metrics::from_env(env)?,
+            table,
             clock,
         })
     }
@@ -55,9 +84,11 @@ impl App {
 /// # Errors
 /// The first failure, after every shard had its turn.
 pub async fn run(app: &App) -> Result<(), StoreError> {
-    let mut failure = None;
+    let now = app.clock.now();
+    let mut failure = app.status.check(&app.gates, now, STATUS_SPACING).await.err();
+    let mut round = Round::new(&app.table, &app.gates, &app.alarm_hours);
     for shard in 0..SHARDS {
-        match sweep(app, shard).await {
+        match sweep(app, &mut round, shard).await {
             Ok(0) => {}
             Ok(queued) => tracing::info!(shard, queued, "overdue receipts queued again"),
             Err(error) => {
@@ -69,17 +100,18 @@ pub async fn run(app: &App) -> Result<(), StoreError> {
     if let Err(error) = ranges::look_after_all(app).await {
         failure.get_or_insert(error);
     }
+    round.tell(&app.metrics, app.clock.now()).await;
     failure.map_or(Ok(()), Err)
 }
 
 /// How many receipts were queued. One that fails does not keep the others of its shard from their turn.
-async fn sweep(app: &App, shard: u8) -> Result<usize, StoreError> {
+async fn sweep(app: &App, round: &mut Round<'_>, shard: u8) -> Result<usize, StoreError> {
     let now = app.clock.now();
     let mut queued = 0;
     let mut failure = None;
     for entry in app.table.due_now(shard, now, PER_SHARD).await? {
         let looked = match entry.record {
-            DueRecord::Receipt(id) => look_after(app, &entry, &id, now).await,
+            DueRecord::Receipt(id) => look_after(app, round, &entry, &id, now).await,
             DueRecord::Announcement(id) => announce(app, &entry, id, now).await,
             DueRecord::Undelivered(webhook, event) => deliver(app, &entry, webhook, event, now).await,
             DueRecord::Webhook(webhook) => unpark(app, &entry, webhook, now).await,
@@ -96,7 +128,13 @@ async fn sweep(app: &App, shard: u8) -> Result<usize, StoreError> {
 }
 
 /// Claims an entry and queues what the receipt's state calls for; says whether there was anything.
-async fn look_after(app: &App, entry: &DueEntry, id: &ReceiptId, now: Timestamp) -> Result<bool, StoreError> {
+async fn look_after(
+    app: &App,
+    round: &mut Round<'_>,
+    entry: &DueEntry,
+    id: &ReceiptId,
+    now: Timestamp,
+) -> Result<bool, StoreError> {
     let receipt = match app.table.receipt(&entry.scope, id).await {
         Ok(Some(receipt)) => receipt,
         Ok(None) => return Ok(false),
@@ -106,7 +144,16 @@ async fn look_after(app: &App, entry: &DueEntry, id: &ReceiptId, now: Timestamp)
             return Err(error);
         }
     };
+    round.alarm(&receipt, now).await?;
+    let job = submission(&receipt);
+    if job.is_some() && receipt.outbox.is_empty() && round.hold(&receipt, now).await? {
+        return Ok(false);
+    }
     let next = now + next_look(now.duration_since(receipt.created_at));
+    let next = app
+        .alarm_hours
+        .next(&receipt, now)
+        .map_or(next, |alarm| next.min(alarm));
     if !app.table.claim_due(entry, next).await? {
         return Ok(false);
     }
@@ -124,7 +171,7 @@ async fn look_after(app: &App, entry: &DueEntry, id: &ReceiptId, now: Timestamp)
         app.queues.send_issuing(&issuing(&receipt), Duration::ZERO).await?;
         return Ok(true);
     }
-    let Some(job) = submission(&receipt) else {
+    let Some(job) = job else {
         tracing::error!(receipt.id = %receipt.public_id, state = %receipt.state, "an overdue receipt that nothing can be done for");
         return Ok(false);
     };

@@ -1,45 +1,94 @@
-//! The service's own health, and the published contract.
+//! The service's own health, the tax authority's condition, and the published contract.
 //!
 //! | Route | Handler |
 //! |---|---|
 //! | `GET /api/v1/health` | [`health`]: is the service able to take receipts |
+//! | `GET /api/v1/taxauth/status…` | [`taxauth`]: is the tax authority able to, and what of it when not |
 //! | `GET /openapi/public-v1.json` | [`openapi`]: the contract, as checked in |
 
 mod health;
 mod openapi;
+mod taxauth;
+
+use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::FromRef;
 use axum::routing::get;
-use ecf_runtime::env::{Env, EnvError};
+use ecf_api::Keys;
+use ecf_runtime::Clock;
+use ecf_runtime::env::Env;
 use ecf_store::{Clients, Table};
+use ecf_taxauth::{Endpoints, Gates, StatusService, StatusWatch, TaxAuth, TimeOuts};
 
 /// What this function may touch; compare with its policies in `template.yaml`.
 #[derive(Clone)]
 pub struct App {
+    keys: Keys,
     table: Table,
+    gates: Arc<Gates>,
+    status: Arc<StatusWatch>,
+    clock: Clock,
 }
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME`.
+    /// Builds what the function needs from its environment: `TABLE_NAME`, `TAXAUTH_STATUS_URL` and optionally
+    /// `TAXAUTH_STATUS_KEY`, without which the status service is not asked.
     ///
     /// # Errors
-    /// Names the variable when it is missing.
-    pub fn from_env(env: &Env, clients: &Clients) -> Result<Self, EnvError> {
+    /// Names the first variable that is missing or wrong.
+    pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, ecf_runtime::Error> {
+        let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
+        let endpoints = Endpoints::default().with_status_base(&env.required("TAXAUTH_STATUS_URL")?)?;
+        let taxauth = TaxAuth::new(endpoints, TimeOuts::of_status())?;
+        let key: Option<String> = env.optional("TAXAUTH_STATUS_KEY")?;
+        let service = key.map(|key| StatusService::new(taxauth, key.into()));
+        let now = clock.clone();
         Ok(Self {
-            table: Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?),
+            keys: Keys::new(table.clone(), clock.clone()),
+            gates: Arc::new(Gates::new(table.clone(), Arc::new(move || now.now()))),
+            status: Arc::new(StatusWatch::new(service, table.clone())),
+            table,
+            clock,
         })
+    }
+}
+
+impl FromRef<App> for Keys {
+    fn from_ref(app: &App) -> Self {
+        app.keys.clone()
     }
 }
 
 /// The contract of this function's routes.
 #[derive(utoipa::OpenApi)]
-#[openapi(paths(health::health, openapi::openapi))]
+#[openapi(paths(
+    health::health,
+    taxauth::status,
+    taxauth::services,
+    taxauth::maintenance,
+    taxauth::impact,
+    taxauth::impact_of,
+    taxauth::environment_status,
+    taxauth::refresh,
+    openapi::openapi
+))]
 pub struct Contract;
 
 /// The routes of this function.
 pub fn router(app: App) -> Router {
     let routes = Router::new()
         .route("/api/v1/health", get(health::health))
+        .route("/api/v1/taxauth/status", get(taxauth::status))
+        .route("/api/v1/taxauth/status/services", get(taxauth::services))
+        .route("/api/v1/taxauth/status/maintenance", get(taxauth::maintenance))
+        .route("/api/v1/taxauth/status/impact", get(taxauth::impact))
+        .route("/api/v1/taxauth/status/impact/{environment}", get(taxauth::impact_of))
+        .route(
+            "/api/v1/taxauth/status/environment/{environment}",
+            get(taxauth::environment_status),
+        )
+        .route("/api/v1/taxauth/status/refresh", get(taxauth::refresh))
         .route("/openapi/public-v1.json", get(openapi::openapi))
         .with_state(app);
     ecf_api::finish(routes)

@@ -1,7 +1,7 @@
 //! Entry point of the `status` function.
 
 use ecf_runtime::env::Env;
-use ecf_runtime::telemetry;
+use ecf_runtime::{Clock, telemetry};
 use ecf_store::Clients;
 use status::{App, router};
 
@@ -9,6 +9,6 @@ use status::{App, router};
 async fn main() -> Result<(), ecf_runtime::Error> {
     telemetry::init();
     let clients = Clients::load().await;
-    let app = App::from_env(&Env::process(), &clients)?;
+    let app = App::from_env(&Env::process(), &clients, Clock::system())?;
     ecf_runtime::serve(router(app)).await
 }

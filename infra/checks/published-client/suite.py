@@ -26,8 +26,7 @@ LATER = {
         "ecf.list", "ecf.download_xml", "ecf.download_rfce", "ecf.status_public",
         "client.documents", "client.get_document", "client.download_artifact",
         "client.list_artifacts",
-        "dgii.rnc", "dgii.directory", "dgii.status_services", "dgii.status_maintenance", "dgii.status",
-        "dgii.status_impact", "dgii.status_environment", "dgii.status_refresh",
+        "dgii.rnc", "dgii.directory",
         "notices.changes", "notices.get",
     },
     "exchange with other issuers": {
@@ -42,6 +41,8 @@ CALLED = {
     "client.company", "client.update_company", "client.summary",
     "client.list_webhooks", "client.create_webhook", "client.test_webhook", "client.webhook_deliveries",
     "client.update_webhook", "client.rotate_webhook_secret", "client.delete_webhook",
+    "dgii.status", "dgii.status_services", "dgii.status_maintenance", "dgii.status_impact", "dgii.status_environment",
+    "dgii.status_refresh",
 }
 
 
@@ -119,6 +120,15 @@ def main():
     assert client.client.sequences(ecf_type="99").items == []
     states = client.ecf.states()
     assert {"source_of_truth", "mutation_policy", "states", "event_derived_stages"} <= states.keys()
+
+    maintenance = client.dgii.status_maintenance()
+    assert maintenance["windows"] == [] and maintenance["recommend_contingency"] is False, maintenance
+    assert client.dgii.status_refresh()["source"] == "status_service"
+    assert client.dgii.status()["operational"] is True
+    assert any(service["servicio"] == "Recepción FC" for service in client.dgii.status_services()["services"])
+    assert client.dgii.status_environment("CerteCF")["environment"] == "CerteCF"
+    assert client.dgii.status_impact("ecf")["impact"] == "none"
+    assert len(client.dgii.status_impact()["items"]) == 3
 
     hook = client.client.create_webhook(url=f"http://127.0.0.1:{server.server_port}/webhooks/ecf", events=["ecf.*"])
     assert hook.secret and hook.only_shown_once

@@ -34,7 +34,7 @@ pub fn mount(name: &str, env: &Env, clients: &Clients, clock: Clock) -> Result<M
         "company" => Mounted::Http(company::router(company::App::from_env(env, clients, clock)?)),
         "issuing" => Mounted::Http(issuing::router(issuing::App::from_env(env, clients, clock)?)),
         "signup" => Mounted::Http(signup::router(signup::App::from_env(env, clients, clock)?)),
-        "status" => Mounted::Http(status::router(status::App::from_env(env, clients)?)),
+        "status" => Mounted::Http(status::router(status::App::from_env(env, clients, clock)?)),
         "webhooks" => Mounted::Http(webhooks::router(webhooks::App::from_env(env, clients, clock)?)),
         "issuing-worker" => {
             let app = Arc::new(issuing::App::from_env(env, clients, clock)?);

@@ -64,12 +64,16 @@ fn each_route_stands_once_and_has_its_twin() {
             "ANY /api/v1/client/tools/{proxy+} certificates",
             "ANY /api/v1/client/webhooks webhooks",
             "ANY /api/v1/client/webhooks/{proxy+} webhooks",
+            "ANY /api/v1/dgii/status status",
+            "ANY /api/v1/dgii/status/{proxy+} status",
             "ANY /api/v1/eCF issuing",
             "ANY /api/v1/eCF/{proxy+} issuing",
             "ANY /api/v1/ecf issuing",
             "ANY /api/v1/ecf/{proxy+} issuing",
             "ANY /api/v1/health status",
             "ANY /api/v1/public/register signup",
+            "ANY /api/v1/taxauth/status status",
+            "ANY /api/v1/taxauth/status/{proxy+} status",
             "ANY /openapi/public-v1.json status",
         ]
     );

@@ -9,6 +9,7 @@ mod clock;
 pub mod env;
 mod gateway;
 mod invoke;
+mod metrics;
 mod queue;
 mod random;
 mod schedule;
@@ -21,6 +22,7 @@ pub use lambda_http::{
     aws_lambda_events::apigw::{ApiGatewayProxyRequest, ApiGatewayProxyResponse},
     request::LambdaRequest,
 };
+pub use metrics::Metrics;
 pub use queue::{BatchItemFailure, Message, Outcome, SqsBatchResponse, SqsEvent, SqsRecord, consume, process_batch};
 pub use random::random;
 pub use schedule::schedule;

@@ -4,5 +4,6 @@
 
 mod claims;
 mod due;
+mod outage;
 mod ranges;
 mod world;

@@ -2,8 +2,8 @@
 
 use ecf::ReceiptState;
 use ecf_store::{
-    Created, Failure, IssuingJob, Mode, NewReceipt, OutboxEntry, Receipt, ReceiptId, Recorded, SubmissionJob, Verdict,
-    WebhookJob,
+    Breaker, Cause, Created, Failure, Host, IssuingJob, Mode, NewReceipt, Open, OutboxEntry, Receipt, ReceiptId,
+    Recorded, SubmissionJob, Verdict, WebhookJob,
 };
 use ecf_testkit::{Queue, TestCompany, TestStack};
 use housekeeping::App;
@@ -24,6 +24,24 @@ impl World {
         let company = stack.company_builder().without_ranges().build().await;
         let app = App::from_env(&stack.env("housekeeping"), stack.clients(), stack.clock().clone()).unwrap();
         Self { stack, company, app }
+    }
+
+    /// A breaker that opens now.
+    pub(crate) async fn open_breaker(&self, host: Host) {
+        let (table, environment) = (self.stack.table(), self.company.scope.environment);
+        let seen = table.condition(environment).await.unwrap().breaker(host).clone();
+        let open = Open {
+            since: self.now(),
+            cause: Cause::Failures,
+            probe_at: self.now() + TEN_MINUTES,
+            probing_until: None,
+        };
+        let next = Breaker {
+            open: Some(open),
+            ..Breaker::default()
+        };
+        let (_, is_ours) = table.replace_breaker(environment, host, &seen, next).await.unwrap();
+        assert!(is_ours);
     }
 
     pub(crate) fn now(&self) -> Timestamp {

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+mod taxauth;
+
 use std::{fs, path::Path};
 
 use axum::Router;
@@ -13,7 +15,7 @@ use status::App;
 
 async fn started() -> (TestStack, Router) {
     let stack = TestStack::start().await;
-    let app = App::from_env(&stack.env("status"), stack.clients()).unwrap();
+    let app = App::from_env(&stack.env("status"), stack.clients(), stack.clock().clone()).unwrap();
     (stack, status::router(app))
 }
 
@@ -77,10 +79,14 @@ async fn unknown_addresses_and_methods_answer_in_one_shape() {
 
 #[tokio::test]
 async fn every_payload_in_the_folder_is_answered() {
-    let (_stack, router) = started().await;
+    let (stack, router) = started().await;
+    let company = stack.company().await;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../events/status");
-    for name in ["health.json", "openapi.json"] {
-        let event: LambdaRequest = serde_json::from_str(&fs::read_to_string(folder.join(name)).unwrap()).unwrap();
+    for name in ["health.json", "maintenance.json", "openapi.json"] {
+        let mut event: Value = serde_json::from_str(&fs::read_to_string(folder.join(name)).unwrap()).unwrap();
+        event["headers"]["X-API-Key"] = json!(company.api_key);
+        event["multiValueHeaders"]["X-API-Key"] = json!([company.api_key]);
+        let event: LambdaRequest = serde_json::from_value(event).unwrap();
         let answer = serde_json::to_value(answer(router.clone(), event).await).unwrap();
         assert_eq!(answer["statusCode"], 200, "{name}");
         serde_json::from_str::<Value>(answer["body"].as_str().unwrap()).unwrap();

@@ -8,6 +8,7 @@ mod faults;
 mod issuing;
 mod notes;
 mod numbers;
+mod outage;
 mod payloads;
 mod program;
 mod restart;

@@ -1,0 +1,92 @@
+//! What one run does about an authority that is out of reach: due receipts are held without a job, one of each host goes
+//! on to find out whether it is back, and what was held and alarmed about is counted.
+
+use std::collections::{HashMap, HashSet};
+
+use ecf::Environment;
+use ecf_runtime::Metrics;
+use ecf_store::{Host, Receipt, StoreError, Table};
+use ecf_taxauth::{Gates, Passage};
+use jiff::{SignedDuration, Timestamp};
+
+use crate::alarm::{self, AlarmHours};
+
+/// When those are looked at again that wait for one of them to find out.
+const FINDING_OUT: SignedDuration = SignedDuration::from_mins(1);
+/// A longer hold is looked at in between, so that no alarm is late.
+const LONGEST_HOLD: SignedDuration = SignedDuration::from_hours(1);
+
+/// One run.
+pub(crate) struct Round<'a> {
+    pub(crate) table: &'a Table,
+    pub(crate) gates: &'a Gates,
+    pub(crate) hours: &'a AlarmHours,
+    finding_out: HashSet<(Environment, Host)>,
+    tally: HashMap<Environment, Tally>,
+}
+
+#[derive(Default)]
+struct Tally {
+    held: u64,
+    alarms: u64,
+}
+
+impl<'a> Round<'a> {
+    pub(crate) fn new(table: &'a Table, gates: &'a Gates, hours: &'a AlarmHours) -> Self {
+        Self {
+            table,
+            gates,
+            hours,
+            finding_out: HashSet::new(),
+            tally: HashMap::new(),
+        }
+    }
+
+    /// Alarms about a receipt that waited too long.
+    pub(crate) async fn alarm(&mut self, receipt: &Receipt, now: Timestamp) -> Result<(), StoreError> {
+        if alarm::raise(self.table, self.hours, receipt, now).await? {
+            self.tally.entry(receipt.scope.environment).or_default().alarms += 1;
+        }
+        Ok(())
+    }
+
+    /// Holds a receipt whose host is closed; `false`: its job may be queued.
+    pub(crate) async fn hold(&mut self, receipt: &Receipt, now: Timestamp) -> Result<bool, StoreError> {
+        let environment = receipt.scope.environment;
+        let host = if receipt.is_sent_as_summary() {
+            Host::Fc
+        } else {
+            Host::Ecf
+        };
+        let until = match self.gates.passage(environment, host).await {
+            Passage::Free => return Ok(false),
+            Passage::Probe if self.finding_out.insert((environment, host)) => return Ok(false),
+            Passage::Probe => now + FINDING_OUT,
+            Passage::Closed(until) => until.min(now + LONGEST_HOLD),
+        };
+        let until = self.hours.next(receipt, now).map_or(until, |alarm| until.min(alarm));
+        if self.table.hold(&receipt.scope, receipt, until, now).await? {
+            self.tally.entry(environment).or_default().held += 1;
+        }
+        Ok(true)
+    }
+
+    /// Tells the metrics what this run found. What is as it should be is not told.
+    pub(crate) async fn tell(&self, metrics: &Metrics, now: Timestamp) {
+        for environment in Environment::ALL {
+            let mut away = 0;
+            for host in Host::ALL {
+                away += u64::from(self.gates.passage(environment, host).await != Passage::Free);
+            }
+            let counted = self.tally.get(&environment);
+            let values = [
+                ("HostsAway", away),
+                ("ReceiptsHeld", counted.map_or(0, |tally| tally.held)),
+                ("ReceiptsUndelivered", counted.map_or(0, |tally| tally.alarms)),
+            ];
+            if values.iter().any(|(_, value)| *value > 0) {
+                metrics.count(&[("Environment", environment.as_str())], &values, now);
+            }
+        }
+    }
+}

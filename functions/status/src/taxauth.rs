@@ -1,0 +1,214 @@
+//! `/api/v1/taxauth/status…`: how the tax authority is, as its own status service and our calls show it.
+//!
+//! Everything is read from the shared table, so no caller waits for the authority; only `refresh` asks it, and not more
+//! than once in [`REFRESH_SPACING`] whoever asks.
+
+mod views;
+
+use axum::Json;
+use axum::extract::{Path, State};
+use ecf::Environment;
+use ecf_api::{ApiError, Caller, CodedError, FieldError, ValidationError};
+use ecf_store::Condition;
+use ecf_taxauth::Checked;
+use jiff::SignedDuration;
+
+use crate::App;
+use views::Age;
+pub(crate) use views::{
+    EnvironmentView, ImpactListView, ImpactView, MaintenanceView, RefreshView, ServiceListView, StatusView,
+};
+
+/// How often the authority is asked because somebody wants to know now.
+const REFRESH_SPACING: SignedDuration = SignedDuration::from_secs(30);
+
+/// What the table knows of every environment.
+struct Known {
+    conditions: Vec<(Environment, Condition)>,
+    age: Age,
+}
+
+impl App {
+    async fn known(&self) -> Result<Known, ApiError> {
+        let mut conditions = Vec::new();
+        for environment in Environment::ALL {
+            conditions.push((environment, self.table.condition(environment).await?));
+        }
+        let check = self.table.status_check().await?;
+        let now = self.clock.now();
+        let age = Age::of(&conditions, check, self.status.is_configured(), now);
+        Ok(Known { conditions, age })
+    }
+
+    async fn condition(&self, environment: Environment) -> Result<Condition, ApiError> {
+        Ok(self.table.condition(environment).await?)
+    }
+}
+
+/// The environment in the path, as the API spells it.
+fn environment(text: &str) -> Result<Environment, ApiError> {
+    text.parse().map_err(|error: ecf::UnknownEnvironment| {
+        let names = Environment::ALL.map(Environment::as_str).join(", ");
+        let field = FieldError::new(["path", "environment"], "enum", error.to_string());
+        ApiError::validation(vec![
+            field
+                .with_input(&ecf::Node::Text(text.into()))
+                .with_ctx("expected", names),
+        ])
+    })
+}
+
+/// All that is known, environment by environment.
+#[utoipa::path(
+    get,
+    path = "/api/v1/taxauth/status",
+    operation_id = "show_taxauth_status",
+    tag = "Autoridad tributaria",
+    summary = "Estado de la autoridad tributaria",
+    responses(
+        (status = 200, description = "Every environment: hosts, services and maintenance", body = StatusView),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 422, description = "The key is missing", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn status(State(app): State<App>, _: Caller) -> Result<Json<StatusView>, ApiError> {
+    let known = app.known().await?;
+    Ok(Json(StatusView::of(&known.conditions, known.age, app.clock.now())))
+}
+
+/// The services as the authority lists them.
+#[utoipa::path(
+    get,
+    path = "/api/v1/taxauth/status/services",
+    operation_id = "list_taxauth_services",
+    tag = "Autoridad tributaria",
+    summary = "Servicios de la autoridad tributaria",
+    responses(
+        (status = 200, description = "Each service of each environment, in the authority's words", body = ServiceListView),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 422, description = "The key is missing", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn services(State(app): State<App>, _: Caller) -> Result<Json<ServiceListView>, ApiError> {
+    let known = app.known().await?;
+    Ok(Json(ServiceListView::of(&known.conditions, known.age)))
+}
+
+/// The announced maintenance windows, from the cache.
+#[utoipa::path(
+    get,
+    path = "/api/v1/taxauth/status/maintenance",
+    operation_id = "list_maintenance_windows",
+    tag = "Autoridad tributaria",
+    summary = "Ventanas de mantenimiento",
+    responses(
+        (status = 200, description = "Windows that last or are to come; whether to issue in contingency now in the key's environment", body = MaintenanceView),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 422, description = "The key is missing", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn maintenance(State(app): State<App>, caller: Caller) -> Result<Json<MaintenanceView>, ApiError> {
+    let known = app.known().await?;
+    let of = caller.scope.environment;
+    Ok(Json(MaintenanceView::of(
+        &known.conditions,
+        of,
+        known.age,
+        app.clock.now(),
+    )))
+}
+
+/// What the authority's condition means for receipts, environment by environment.
+#[utoipa::path(
+    get,
+    path = "/api/v1/taxauth/status/impact",
+    operation_id = "list_taxauth_impact",
+    tag = "Autoridad tributaria",
+    summary = "Impacto en la emisión",
+    responses(
+        (status = 200, description = "What happens to receipts now in each environment", body = ImpactListView),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 422, description = "The key is missing", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn impact(State(app): State<App>, _: Caller) -> Result<Json<ImpactListView>, ApiError> {
+    let known = app.known().await?;
+    Ok(Json(ImpactListView::of(&known.conditions, app.clock.now())))
+}
+
+/// What the authority's condition means for receipts of one environment.
+#[utoipa::path(
+    get,
+    path = "/api/v1/taxauth/status/impact/{environment}",
+    operation_id = "show_taxauth_impact",
+    tag = "Autoridad tributaria",
+    summary = "Impacto en la emisión de un ambiente",
+    params(("environment" = String, Path, description = "`TesteCF`, `CerteCF` or `ecf`")),
+    responses(
+        (status = 200, description = "What happens to receipts now", body = ImpactView),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 422, description = "The key is missing, or there is no such environment", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn impact_of(
+    State(app): State<App>,
+    _: Caller,
+    Path(name): Path<String>,
+) -> Result<Json<ImpactView>, ApiError> {
+    let environment = environment(&name)?;
+    let condition = app.condition(environment).await?;
+    Ok(Json(ImpactView::of(environment, &condition, app.clock.now())))
+}
+
+/// All that is known of one environment.
+#[utoipa::path(
+    get,
+    path = "/api/v1/taxauth/status/environment/{environment}",
+    operation_id = "show_taxauth_environment",
+    tag = "Autoridad tributaria",
+    summary = "Estado de un ambiente",
+    params(("environment" = String, Path, description = "`TesteCF`, `CerteCF` or `ecf`")),
+    responses(
+        (status = 200, description = "Its hosts, services and maintenance", body = EnvironmentView),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 422, description = "The key is missing, or there is no such environment", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn environment_status(
+    State(app): State<App>,
+    _: Caller,
+    Path(name): Path<String>,
+) -> Result<Json<EnvironmentView>, ApiError> {
+    let environment = environment(&name)?;
+    let condition = app.condition(environment).await?;
+    Ok(Json(EnvironmentView::of(environment, &condition, app.clock.now())))
+}
+
+/// Asks the authority's status service now, unless somebody just did, and answers with what is known then.
+#[utoipa::path(
+    get,
+    path = "/api/v1/taxauth/status/refresh",
+    operation_id = "refresh_taxauth_status",
+    tag = "Autoridad tributaria",
+    summary = "Consultar el estado ahora",
+    responses(
+        (status = 200, description = "As `/status`, and whether the authority was asked for it", body = RefreshView),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 422, description = "The key is missing", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn refresh(State(app): State<App>, _: Caller) -> Result<Json<RefreshView>, ApiError> {
+    let checked = app.status.check(&app.gates, app.clock.now(), REFRESH_SPACING).await?;
+    let known = app.known().await?;
+    Ok(Json(RefreshView {
+        refreshed: checked == Checked::Now,
+        status: StatusView::of(&known.conditions, known.age, app.clock.now()),
+    }))
+}
