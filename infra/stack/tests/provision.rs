@@ -126,7 +126,12 @@ async fn each_function_gets_the_environment_that_the_template_gives_it() {
         .collect();
     assert_eq!(
         status,
-        ["AWS_LAMBDA_HTTP_IGNORE_STAGE_IN_PATH", "RUST_LOG", "TABLE_NAME"]
+        [
+            "AWS_LAMBDA_HTTP_IGNORE_STAGE_IN_PATH",
+            "RUST_LOG",
+            "TABLE_NAME",
+            "TAXAUTH_STATUS_URL"
+        ]
     );
 }
 
