@@ -67,7 +67,7 @@ async fn a_verdict_that_two_workers_bring_is_recorded_and_told_once() {
     // Both have read the receipt without a verdict: the second one's question takes longer.
     world
         .authority
-        .order(json!({ "service": "consultaresultado", "fault": "delay", "delay_ms": 300, "times": 1 }))
+        .order(json!({ "service": "consultaresultado", "fault": "delay", "delay_ms": 1500, "times": 1 }))
         .await;
     let (slow, quick) = (world.another_worker(), world.another_worker());
     let quick = async {
