@@ -6,7 +6,7 @@
 //! | `PATCH /api/v1/client/company` | [`update`]: contact data and settings, field by field |
 //! | `GET`, `POST /api/v1/client/sequences` | [`sequences`]: the ranges of numbers |
 //! | `PATCH /api/v1/client/sequences/{public_id}` | [`sequences`]: switched on or off, prolonged, extended |
-//! | `GET /api/v1/client/summary` | [`summary`]: counts of today and this month, numbers, certificate, webhooks |
+//! | `GET /api/v1/client/summary` | [`summary`]: counts and amounts of today and this month, numbers, certificate, webhooks, the tax authority |
 //! | `GET /api/v1/client/api-keys` | [`api_keys`]: the environment's keys, without their secrets |
 //! | `POST /api/v1/client/api-keys` | [`api_keys`]: a new key, shown once |
 //! | `DELETE /api/v1/client/api-keys/{id}` | [`api_keys`]: revoke a key |

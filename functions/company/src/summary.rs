@@ -7,10 +7,13 @@ use axum::extract::State;
 use ecf::{Environment, Fecha};
 use ecf_api::{ApiError, Caller, CodedError, CompanyCertificateView, Instant, ValidationError};
 use ecf_store::{
-    CompanySettings, DayCounts, Numbering, Range, RangeAlert, RangeState, Thresholds, Webhook, fiscal_day,
+    CompanySettings, Condition, DayCounts, Host, Numbering, Range, RangeAlert, RangeState, Thresholds, Webhook,
+    fiscal_day,
 };
+use ecf_taxauth::{Passage, passage};
+use jiff::Timestamp;
 use jiff::civil::Date;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use utoipa::ToSchema;
 
 use crate::App;
@@ -28,9 +31,10 @@ pub(crate) struct SummaryView {
     /// One entry for each type that has a range.
     sequences: Vec<SequenceSummaryView>,
     webhooks: WebhookHealthView,
+    taxauth: TaxauthView,
 }
 
-/// How many receipts there were. Days are the authority's, −04:00.
+/// How many receipts there were and what they come to. Days are the authority's, −04:00.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReceiptsView {
     today: PeriodView,
@@ -54,7 +58,24 @@ pub(crate) struct PeriodView {
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct TypeCountsView {
     created: u64,
+    /// The sum of `MontoTotal` of the created ones, in pesos. Sums of several types are left to the caller, who knows that a
+    /// credit note (34) takes away.
+    amount: Centavos,
     states: BTreeMap<&'static str, u64>,
+    /// The sum of `MontoTotal` of those that ended in each state.
+    #[schema(value_type = BTreeMap<String, String>)]
+    amounts: BTreeMap<&'static str, Centavos>,
+}
+
+/// A sum, written in pesos with two decimals.
+#[derive(Debug, Default, Clone, Copy, ToSchema)]
+#[schema(value_type = String, example = "118.00")]
+pub(crate) struct Centavos(u128);
+
+impl Serialize for Centavos {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{}.{:02}", self.0 / 100, self.0 % 100))
+    }
 }
 
 /// The numbers of one receipt type.
@@ -79,6 +100,31 @@ pub(crate) struct WebhookHealthView {
     inactive: usize,
 }
 
+/// Whether the tax authority is being sent what is issued; `/api/v1/taxauth/status` says more.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TaxauthView {
+    /// `sent` or `held`: receipts in full, and the questions for their verdicts.
+    #[schema(value_type = String, example = "sent")]
+    receipts: &'static str,
+    /// `sent` or `held`: summaries of consumer invoices.
+    #[schema(value_type = String, example = "sent")]
+    summaries: &'static str,
+    /// Whether one of them is held now, so that they are issued in contingency.
+    recommend_contingency: bool,
+}
+
+impl TaxauthView {
+    fn of(condition: &Condition, now: Timestamp) -> Self {
+        let held = Host::ALL.map(|host| passage(condition, host, now) != Passage::Free);
+        let [receipts, summaries] = held.map(|held| if held { "held" } else { "sent" });
+        Self {
+            receipts,
+            summaries,
+            recommend_contingency: held.contains(&true),
+        }
+    }
+}
+
 impl PeriodView {
     fn of(from: Date, to: Date, days: &[DayCounts]) -> Self {
         let mut period = Self {
@@ -97,6 +143,14 @@ impl PeriodView {
                 *period.states.entry(state.as_str()).or_default() += count;
                 let of_type = period.types.entry(ecf_type.as_str()).or_default();
                 *of_type.states.entry(state.as_str()).or_default() += count;
+            }
+            for ((ecf_type, state), centavos) in &day.centavos {
+                let of_type = period.types.entry(ecf_type.as_str()).or_default();
+                let sum = match state {
+                    None => &mut of_type.amount,
+                    Some(state) => of_type.amounts.entry(state.as_str()).or_default(),
+                };
+                sum.0 += centavos;
             }
         }
         period
@@ -153,14 +207,14 @@ fn sequence(ranges: &[Range], settings: &CompanySettings, today: Fecha) -> Seque
     }
 }
 
-/// How the company stands today: receipts, numbers, certificate, webhooks.
+/// How the company stands today: receipts, numbers, certificate, webhooks, the tax authority.
 #[utoipa::path(
     get,
     path = "/api/v1/client/summary",
     tag = "Empresa",
     summary = "Resumen de la empresa",
     responses(
-        (status = 200, description = "Counts of today and this month, numbers, certificate, webhooks", body = SummaryView),
+        (status = 200, description = "Counts and amounts of today and this month, numbers, certificate, webhooks, the tax authority", body = SummaryView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "A missing key", body = ValidationError),
     ),
@@ -171,11 +225,12 @@ pub(crate) async fn summary(State(app): State<App>, caller: Caller) -> Result<Js
     let (environment, scope) = (caller.environment(), &caller.scope);
     let today = fiscal_day(now);
     let first = today.first_of_month();
-    let (company, days, ranges, webhooks) = tokio::try_join!(
+    let (company, days, ranges, webhooks, condition) = tokio::try_join!(
         app.table.company(caller.company()),
         app.table.day_counts(scope, first, today),
         app.table.ranges(scope, None),
         app.table.webhooks(scope),
+        app.table.condition(environment),
     )?;
     let company = company.ok_or_else(no_company)?;
     Ok(Json(SummaryView {
@@ -190,5 +245,6 @@ pub(crate) async fn summary(State(app): State<App>, caller: Caller) -> Result<Js
             .map(|certificate| CompanyCertificateView::of(&certificate, environment, now)),
         sequences: sequences(&ranges, &company.settings, Fecha::at(now)),
         webhooks: WebhookHealthView::of(&webhooks),
+        taxauth: TaxauthView::of(&condition, now),
     }))
 }

@@ -235,7 +235,7 @@ fn scheduled_note() -> ApiError {
 async fn count(app: &App, receipt: &Receipt) {
     let counted = app
         .table
-        .count_created(&receipt.scope, receipt.day(), receipt.ecf_type)
+        .count_created(&receipt.scope, receipt.day(), receipt.ecf_type, &receipt.monto_total)
         .await;
     if let Err(error) = counted {
         tracing::warn!(receipt.id = %receipt.public_id, error = %error, "not counted");

@@ -94,7 +94,13 @@ async fn withdraw(
 async fn count(app: &App, receipt: &Receipt) {
     let counted = app
         .table
-        .count_verdict(&receipt.scope, receipt.day(), receipt.ecf_type, receipt.state)
+        .count_verdict(
+            &receipt.scope,
+            receipt.day(),
+            receipt.ecf_type,
+            receipt.state,
+            &receipt.monto_total,
+        )
         .await;
     if let Err(error) = counted {
         tracing::warn!(receipt.id = %receipt.public_id, error = %error, "not counted");

@@ -104,7 +104,7 @@ async fn judge(
         .await?;
     let receipt = written(recorded)?;
     app.table
-        .count_verdict(scope, receipt.day(), receipt.ecf_type, state)
+        .count_verdict(scope, receipt.day(), receipt.ecf_type, state, &receipt.monto_total)
         .await?;
     Ok(receipt)
 }

@@ -88,7 +88,13 @@ pub(crate) async fn write(
     notes::wake(app, &receipt).await;
     if let Err(error) = app
         .table
-        .count_verdict(&receipt.scope, receipt.day(), receipt.ecf_type, state)
+        .count_verdict(
+            &receipt.scope,
+            receipt.day(),
+            receipt.ecf_type,
+            state,
+            &receipt.monto_total,
+        )
         .await
     {
         tracing::warn!(receipt.id = %receipt.public_id, error = %error, "verdict not counted");

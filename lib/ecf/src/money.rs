@@ -6,6 +6,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
+use rust_decimal::prelude::ToPrimitive as _;
 use rust_decimal::{Decimal, RoundingStrategy};
 use thiserror::Error;
 
@@ -264,6 +265,12 @@ impl Monto {
             value: self.value,
             given: if one_decimal { None } else { self.given.clone() },
         }
+    }
+
+    /// The amount as a whole number; nothing for one below zero.
+    pub fn centavos(&self) -> u128 {
+        let centavos = self.value.checked_mul(Decimal::ONE_HUNDRED);
+        centavos.and_then(|centavos| centavos.to_u128()).unwrap_or_default()
     }
 
     /// The amount written with exactly two decimals.

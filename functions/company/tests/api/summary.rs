@@ -1,7 +1,7 @@
 //! `GET /api/v1/client/summary`.
 
-use ecf::ReceiptState;
-use ecf_store::{NewRange, NewWebhook, Numbering, WebhookId, fiscal_day};
+use ecf::{Environment, ReceiptState};
+use ecf_store::{AuthorityStatus, NewRange, NewWebhook, Numbering, WebhookId, Window, fiscal_day};
 use jiff::ToSpan as _;
 use serde_json::json;
 
@@ -17,6 +17,7 @@ async fn a_new_company_has_counted_nothing() {
         "environment": "TesteCF", "generated_at": "2026-11-27T16:00:00.000Z",
         "receipts": { "today": nothing("2026-11-27"), "month": nothing("2026-11-01") },
         "certificate": null, "sequences": [], "webhooks": { "active": 0, "inactive": 0 },
+        "taxauth": { "receipts": "sent", "summaries": "sent", "recommend_contingency": false },
     });
     assert_eq!(api.get(SUMMARY).await.expect(200), expected);
 }
@@ -29,16 +30,16 @@ async fn receipts_are_counted_by_type_and_state_for_today_and_the_month() {
     let [invoice, note] = ["31", "34"].map(|ecf_type| ecf_type.parse().unwrap());
     let yesterday = today - 1.day();
     let last_month = today - 27.days();
-    for (day, ecf_type, state) in [
-        (today, invoice, Some(ReceiptState::Accepted)),
-        (today, invoice, Some(ReceiptState::Rejected)),
-        (today, note, None),
-        (yesterday, invoice, Some(ReceiptState::Accepted)),
-        (last_month, invoice, Some(ReceiptState::Accepted)),
+    for (day, ecf_type, amount, state) in [
+        (today, invoice, "118.00", Some(ReceiptState::Accepted)),
+        (today, invoice, "0.5", Some(ReceiptState::Rejected)),
+        (today, note, "1", None),
+        (yesterday, invoice, "9999999999999999.99", Some(ReceiptState::Accepted)),
+        (last_month, invoice, "7.00", Some(ReceiptState::Accepted)),
     ] {
-        table.count_created(scope, day, ecf_type).await.unwrap();
+        table.count_created(scope, day, ecf_type, amount).await.unwrap();
         if let Some(state) = state {
-            table.count_verdict(scope, day, ecf_type, state).await.unwrap();
+            table.count_verdict(scope, day, ecf_type, state, amount).await.unwrap();
         }
     }
     let receipts = api.get(SUMMARY).await.expect(200)["receipts"].clone();
@@ -46,15 +47,21 @@ async fn receipts_are_counted_by_type_and_state_for_today_and_the_month() {
         "today": {
             "from": "2026-11-27", "to": "2026-11-27", "created": 3, "states": { "accepted": 1, "rejected": 1 },
             "types": {
-                "31": { "created": 2, "states": { "accepted": 1, "rejected": 1 } },
-                "34": { "created": 1, "states": {} },
+                "31": {
+                    "created": 2, "amount": "118.50", "states": { "accepted": 1, "rejected": 1 },
+                    "amounts": { "accepted": "118.00", "rejected": "0.50" },
+                },
+                "34": { "created": 1, "amount": "1.00", "states": {}, "amounts": {} },
             },
         },
         "month": {
             "from": "2026-11-01", "to": "2026-11-27", "created": 4, "states": { "accepted": 2, "rejected": 1 },
             "types": {
-                "31": { "created": 3, "states": { "accepted": 2, "rejected": 1 } },
-                "34": { "created": 1, "states": {} },
+                "31": {
+                    "created": 3, "amount": "10000000000000118.49", "states": { "accepted": 2, "rejected": 1 },
+                    "amounts": { "accepted": "10000000000000117.99", "rejected": "0.50" },
+                },
+                "34": { "created": 1, "amount": "1.00", "states": {}, "amounts": {} },
             },
         },
     });
@@ -122,4 +129,27 @@ async fn webhooks_that_are_switched_off_are_counted_apart() {
     }
     let webhooks = api.get(SUMMARY).await.expect(200)["webhooks"].clone();
     assert_eq!(webhooks, json!({ "active": 2, "inactive": 1 }));
+}
+
+#[tokio::test]
+async fn an_authority_out_of_reach_is_told() {
+    let api = Api::start().await;
+    let now = api.stack.clock().now();
+    let status = AuthorityStatus {
+        checked_at: now,
+        available: Some(true),
+        services: vec![],
+        windows: vec![Window {
+            start: now - 1.hour(),
+            end: now + 1.hour(),
+        }],
+    };
+    api.stack
+        .table()
+        .record_status(Environment::TesteCF, &status)
+        .await
+        .unwrap();
+    let taxauth = api.get(SUMMARY).await.expect(200)["taxauth"].clone();
+    let expected = json!({ "receipts": "held", "summaries": "held", "recommend_contingency": true });
+    assert_eq!(taxauth, expected);
 }

@@ -164,10 +164,7 @@ async fn count(app: &App, scope: &Scope, part: &Part<'_>, findings: &mut Finding
             .receipts_of_day(scope, day, after.as_deref(), PER_READ)
             .await?;
         for listed in &page.receipts {
-            *counted.created.entry(listed.ecf_type).or_default() += 1;
-            if listed.state.is_final() {
-                *counted.ended.entry((listed.ecf_type, listed.state)).or_default() += 1;
-            }
+            counted.add(listed.ecf_type, listed.state, &listed.monto_total);
         }
         match page.next {
             Some(next) => after = Some(next),

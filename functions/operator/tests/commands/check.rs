@@ -44,7 +44,7 @@ impl World {
         let receipt = self.signed(&encf.to_string()).await;
         let counted = self
             .table()
-            .count_created(&receipt.scope, receipt.day(), receipt.ecf_type)
+            .count_created(&receipt.scope, receipt.day(), receipt.ecf_type, &receipt.monto_total)
             .await;
         counted.unwrap();
         receipt
@@ -132,9 +132,12 @@ async fn counters_that_drifted_are_told_and_set_right_only_on_request() {
     let receipt = world.issued().await;
     let table = world.table();
     let (scope, day) = (receipt.scope, receipt.day());
-    table.count_created(&scope, day, receipt.ecf_type).await.unwrap();
     table
-        .count_verdict(&scope, day, receipt.ecf_type, ecf::ReceiptState::Accepted)
+        .count_created(&scope, day, receipt.ecf_type, "0.50")
+        .await
+        .unwrap();
+    table
+        .count_verdict(&scope, day, receipt.ecf_type, ecf::ReceiptState::Accepted, "0.50")
         .await
         .unwrap();
     let parts = world.check(json!({})).await;
@@ -143,7 +146,9 @@ async fn counters_that_drifted_are_told_and_set_right_only_on_request() {
         (&problem["problem"], &problem["detail"]),
         (
             &json!("counters_drifted"),
-            &json!("the counters say 31: 2, 31:accepted: 1, the receipts are 31: 1")
+            &json!(
+                "the counters say 31: 2, 31$: 11800.50, 31:accepted: 1, 31:accepted$: 0.50, the receipts are 31: 1, 31$: 11800.00"
+            )
         )
     );
     let repaired = world.check(json!({ "repair_counters": true })).await;
@@ -159,7 +164,13 @@ async fn a_number_that_was_signed_and_withdrawn_is_listed_to_be_annulled() {
     let scope = receipt.scope;
     table.withdraw(&scope, &receipt, Withdrawal::Cancel, now).await.unwrap();
     table
-        .count_verdict(&scope, receipt.day(), receipt.ecf_type, ecf::ReceiptState::Cancelled)
+        .count_verdict(
+            &scope,
+            receipt.day(),
+            receipt.ecf_type,
+            ecf::ReceiptState::Cancelled,
+            &receipt.monto_total,
+        )
         .await
         .unwrap();
     let parts = world.check(json!({})).await;

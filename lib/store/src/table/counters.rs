@@ -1,11 +1,12 @@
-//! Counters: one item per company, environment and day, with how many receipts were created and how they ended.
+//! Counters: one item per company, environment and day, with how many receipts were created, how they ended and what they
+//! come to.
 //!
 //! They are counted beside the receipt's own write, not with it: a lost count is mended by the consistency check.
 //! A verdict counts on the day of the receipt's creation, so that lists of that day can use it.
 
 use std::{collections::BTreeMap, fmt};
 
-use ecf::{ReceiptState, ReceiptType};
+use ecf::{Amounts, Monto, ReceiptState, ReceiptType};
 use jiff::civil::Date;
 
 use super::{
@@ -16,12 +17,17 @@ use super::{
 };
 use crate::{StoreError, ids::Scope};
 
+/// Ends the name of a count of centavos.
+const AMOUNT: &str = "$";
+
 /// The counts of one day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DayCounts {
     pub day: Date,
     pub created: BTreeMap<ReceiptType, u64>,
     pub ended: BTreeMap<(ReceiptType, ReceiptState), u64>,
+    /// What the created ones (without a state) and the ended ones come to, in centavos.
+    pub centavos: BTreeMap<(ReceiptType, Option<ReceiptState>), u128>,
 }
 
 impl DayCounts {
@@ -31,47 +37,82 @@ impl DayCounts {
             day,
             created: BTreeMap::new(),
             ended: BTreeMap::new(),
+            centavos: BTreeMap::new(),
+        }
+    }
+
+    /// Counts a receipt of this day as it is now.
+    pub fn add(&mut self, ecf_type: ReceiptType, state: ReceiptState, monto_total: &str) {
+        let centavos = centavos(monto_total);
+        *self.created.entry(ecf_type).or_default() += 1;
+        *self.centavos.entry((ecf_type, None)).or_default() += centavos;
+        if state.is_final() {
+            *self.ended.entry((ecf_type, state)).or_default() += 1;
+            *self.centavos.entry((ecf_type, Some(state))).or_default() += centavos;
         }
     }
 }
 
-/// `31: 4, 31:accepted: 3`
+/// An amount as receipts keep it. One that cannot be read counts nothing: the receipt's own check tells about it.
+fn centavos(monto_total: &str) -> u128 {
+    let monto = Monto::parse(monto_total, Amounts::Verbatim);
+    monto.map_or(0, |monto| monto.centavos())
+}
+
+/// `31: 4, 31$: 472.00, 31:accepted: 3`
 impl fmt::Display for DayCounts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let counts = names(self);
         if counts.is_empty() {
             return f.write_str("none");
         }
-        let counts: Vec<String> = counts.iter().map(|(name, count)| format!("{name}: {count}")).collect();
+        let shown = |(name, count): (&String, &u128)| match name.strip_suffix(AMOUNT) {
+            Some(_) => format!("{name}: {}.{:02}", count / 100, count % 100),
+            None => format!("{name}: {count}"),
+        };
+        let counts: Vec<String> = counts.iter().map(shown).collect();
         f.write_str(&counts.join(", "))
     }
 }
 
 /// Each count under the name of its attribute.
-pub(super) fn names(counts: &DayCounts) -> BTreeMap<String, u64> {
+pub(super) fn names(counts: &DayCounts) -> BTreeMap<String, u128> {
     let created = counts
         .created
         .iter()
-        .map(|(ecf_type, count)| (created_name(*ecf_type), *count));
+        .map(|(ecf_type, count)| (count_name(*ecf_type, None), u128::from(*count)));
     let ended = counts
         .ended
         .iter()
-        .map(|((ecf_type, state), count)| (ended_name(*ecf_type, *state), *count));
-    created.chain(ended).collect()
+        .map(|((ecf_type, state), count)| (count_name(*ecf_type, Some(*state)), u128::from(*count)));
+    let amounts = counts
+        .centavos
+        .iter()
+        .map(|((ecf_type, state), centavos)| (amount_name(*ecf_type, *state), *centavos));
+    created.chain(ended).chain(amounts).collect()
 }
 
-fn created_name(ecf_type: ReceiptType) -> String {
-    ecf_type.as_str().to_owned()
+fn count_name(ecf_type: ReceiptType, state: Option<ReceiptState>) -> String {
+    match state {
+        None => ecf_type.as_str().to_owned(),
+        Some(state) => format!("{}:{state}", ecf_type.as_str()),
+    }
 }
 
-fn ended_name(ecf_type: ReceiptType, state: ReceiptState) -> String {
-    format!("{}:{state}", ecf_type.as_str())
+fn amount_name(ecf_type: ReceiptType, state: Option<ReceiptState>) -> String {
+    count_name(ecf_type, state) + AMOUNT
 }
 
 impl Table {
     /// Counts a receipt that was created on this day.
-    pub async fn count_created(&self, scope: &Scope, day: Date, ecf_type: ReceiptType) -> Result<(), StoreError> {
-        self.count(scope, day, created_name(ecf_type)).await
+    pub async fn count_created(
+        &self,
+        scope: &Scope,
+        day: Date,
+        ecf_type: ReceiptType,
+        monto_total: &str,
+    ) -> Result<(), StoreError> {
+        self.count(scope, day, (ecf_type, None), monto_total).await
     }
 
     /// Counts how a receipt that was created on this day ended.
@@ -81,8 +122,9 @@ impl Table {
         day: Date,
         ecf_type: ReceiptType,
         state: ReceiptState,
+        monto_total: &str,
     ) -> Result<(), StoreError> {
-        self.count(scope, day, ended_name(ecf_type, state)).await
+        self.count(scope, day, (ecf_type, Some(state)), monto_total).await
     }
 
     /// The counts of the days from `from` to `to`, both included; days without receipts are left out.
@@ -98,9 +140,17 @@ impl Table {
             .collect()
     }
 
-    async fn count(&self, scope: &Scope, day: Date, name: String) -> Result<(), StoreError> {
-        self.apply("count", Change::of(keys::counter(scope, day)).add(&name, number(1)))
-            .await?;
+    async fn count(
+        &self,
+        scope: &Scope,
+        day: Date,
+        (ecf_type, state): (ReceiptType, Option<ReceiptState>),
+        monto_total: &str,
+    ) -> Result<(), StoreError> {
+        let change = Change::of(keys::counter(scope, day))
+            .add(&count_name(ecf_type, state), number(1))
+            .add(&amount_name(ecf_type, state), number(centavos(monto_total)));
+        self.apply("count", change).await?;
         Ok(())
     }
 }
@@ -109,18 +159,21 @@ fn read_counts(stored: &Stored) -> Result<DayCounts, StoreError> {
     let day = stored.sk()?.parse().map_err(|error| stored.corrupt(SK, error))?;
     let mut counts = DayCounts::none(day);
     for name in stored.names().filter(|name| ![keys::PK, SK].contains(name)) {
-        let count = stored.count(name)?;
-        let (ecf_type, state) = name
-            .split_once(':')
-            .map_or((name, None), |(ecf_type, state)| (ecf_type, Some(state)));
         let bad = |error: &dyn std::fmt::Display| stored.corrupt("count", format!("{name}: {error}"));
+        let (of, is_amount) = name.strip_suffix(AMOUNT).map_or((name, false), |of| (of, true));
+        let (ecf_type, state) = of
+            .split_once(':')
+            .map_or((of, None), |(ecf_type, state)| (ecf_type, Some(state)));
         let ecf_type: ReceiptType = ecf_type.parse().map_err(|error| bad(&error))?;
+        let state: Option<ReceiptState> = state.map(str::parse).transpose().map_err(|error| bad(&error))?;
+        if is_amount {
+            counts.centavos.insert((ecf_type, state), stored.count(name)?);
+            continue;
+        }
+        let count = stored.count(name)?;
         match state {
             None => counts.created.insert(ecf_type, count),
-            Some(state) => {
-                let state: ReceiptState = state.parse().map_err(|error| bad(&error))?;
-                counts.ended.insert((ecf_type, state), count)
-            }
+            Some(state) => counts.ended.insert((ecf_type, state), count),
         };
     }
     Ok(counts)

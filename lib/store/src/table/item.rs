@@ -245,7 +245,7 @@ impl Stored {
     }
 
     /// A counter whose name is made of data.
-    pub(crate) fn count(&self, name: &str) -> Result<u64, StoreError> {
+    pub(crate) fn count<N: std::str::FromStr>(&self, name: &str) -> Result<N, StoreError> {
         match self.item.get(name) {
             Some(AttributeValue::N(digits)) => digits
                 .parse()

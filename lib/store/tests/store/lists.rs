@@ -36,6 +36,7 @@ async fn a_days_receipts_come_newest_first_with_their_present_state() {
         public_id: ids[place],
         state,
         ecf_type: T31,
+        monto_total: "1180.00".to_owned(),
     };
     assert_eq!(
         listed,
@@ -60,21 +61,21 @@ async fn counters_hold_days_types_and_states_apart() {
     let counts = (0..20).map(|place| {
         let (table, scope) = (app.table.clone(), app.scope);
         let day = if place < 15 { monday } else { friday };
-        tokio::spawn(async move { table.count_created(&scope, day, T31).await.unwrap() })
+        tokio::spawn(async move { table.count_created(&scope, day, T31, "118.00").await.unwrap() })
     });
     for count in counts.collect::<Vec<_>>() {
         count.await.unwrap();
     }
     app.table
-        .count_created(&app.scope, monday, ReceiptType::E32)
+        .count_created(&app.scope, monday, ReceiptType::E32, "0.05")
         .await
         .unwrap();
     app.table
-        .count_verdict(&app.scope, monday, T31, ReceiptState::Accepted)
+        .count_verdict(&app.scope, monday, T31, ReceiptState::Accepted, "118.00")
         .await
         .unwrap();
     app.table
-        .count_verdict(&app.scope, monday, T31, ReceiptState::ConditionallyAccepted)
+        .count_verdict(&app.scope, monday, T31, ReceiptState::ConditionallyAccepted, "7")
         .await
         .unwrap();
 
@@ -89,11 +90,18 @@ async fn counters_hold_days_types_and_states_apart() {
                     ((T31, ReceiptState::Accepted), 1),
                     ((T31, ReceiptState::ConditionallyAccepted), 1),
                 ]),
+                centavos: BTreeMap::from([
+                    ((T31, None), 177_000),
+                    ((T31, Some(ReceiptState::Accepted)), 11_800),
+                    ((T31, Some(ReceiptState::ConditionallyAccepted)), 700),
+                    ((ReceiptType::E32, None), 5),
+                ]),
             },
             DayCounts {
                 day: friday,
                 created: BTreeMap::from([(T31, 5)]),
-                ended: BTreeMap::new()
+                ended: BTreeMap::new(),
+                centavos: BTreeMap::from([((T31, None), 59_000)]),
             },
         ]
     );

@@ -6,7 +6,7 @@ use jiff::civil::Date;
 use super::{
     Receipt,
     creation::OWNER,
-    record::{ECF_TYPE, STATE, read_key},
+    record::{ECF_TYPE, MONTO_TOTAL, STATE, read_key},
 };
 use crate::{
     StoreError,
@@ -24,6 +24,7 @@ pub struct ListedReceipt {
     pub public_id: ReceiptId,
     pub state: ReceiptState,
     pub ecf_type: ReceiptType,
+    pub monto_total: String,
 }
 
 impl Table {
@@ -93,6 +94,7 @@ pub(in crate::table) fn read_listed(entry: &Stored) -> Result<ListedReceipt, Sto
         public_id,
         state: entry.parse(STATE)?,
         ecf_type: entry.parse(ECF_TYPE)?,
+        monto_total: entry.str(MONTO_TOTAL)?.to_owned(),
     })
 }
 
