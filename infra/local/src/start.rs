@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use axum::Router;
 use ecf_embedded::Embedded;
-use ecf_runtime::Clock;
 use ecf_runtime::env::Env;
+use ecf_runtime::{Clock, allow_origins};
 use ecf_simulator::Simulator;
 use ecf_stack::{Provisioned, Stack};
 use ecf_store::Clients;
@@ -129,14 +129,16 @@ impl Local {
         let mut routed = Vec::new();
         for function in &stack.functions {
             let variables = provisioned.environment_of(&function.name).cloned().unwrap_or_default();
-            let mounted = mount(&function.name, &Env::of(variables), &clients, clock.clone()).map_err(|source| {
-                StartError::Function {
-                    function: function.name.clone(),
-                    source,
+            let env = Env::of(variables);
+            let of_function = |source| StartError::Function {
+                function: function.name.clone(),
+                source,
+            };
+            match mount(&function.name, &env, &clients, clock.clone()).map_err(of_function)? {
+                Mounted::Http(router) => {
+                    let router = allow_origins(router, &env).map_err(|error| of_function(error.into()))?;
+                    routed.push((function, router));
                 }
-            })?;
-            match mounted {
-                Mounted::Http(router) => routed.push((function, router)),
                 Mounted::Queue(worker) => {
                     for source in &function.queues {
                         let url = provisioned.queue_url(&source.queue).unwrap_or_default().to_owned();
@@ -253,6 +255,7 @@ fn parameters(simulator_url: &str) -> BTreeMap<String, String> {
     urls.into_iter()
         .chain([
             ("AllowLoopbackTargets".to_owned(), "true".to_owned()),
+            ("CorsOrigins".to_owned(), "*".to_owned()),
             // The simulator takes any key.
             ("TaxauthStatusKey".to_owned(), "local".to_owned()),
         ])

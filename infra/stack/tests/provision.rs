@@ -128,6 +128,7 @@ async fn each_function_gets_the_environment_that_the_template_gives_it() {
         status,
         [
             "AWS_LAMBDA_HTTP_IGNORE_STAGE_IN_PATH",
+            "CORS_ORIGINS",
             "RUST_LOG",
             "TABLE_NAME",
             "TAXAUTH_STATUS_URL"

@@ -18,14 +18,15 @@ use lambda_http::{
 use lambda_runtime::{LambdaEvent, service_fn};
 use tower::ServiceExt;
 
-use crate::Error;
+use crate::{Error, allow_origins, env::Env};
 
 /// The gateway's name for a request, put into the request's extensions by [`answer`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestId(pub String);
 
-/// Serves a router as a Lambda function behind API Gateway.
+/// Serves a router as a Lambda function behind API Gateway, to pages of the origins in `CORS_ORIGINS` too.
 pub async fn serve(router: Router) -> Result<(), Error> {
+    let router = allow_origins(router, &Env::process())?;
     lambda_runtime::run(service_fn(|event: LambdaEvent<LambdaRequest>| {
         let router = router.clone();
         async move { Ok::<_, Error>(answer(router, event.payload).await) }

@@ -6,6 +6,7 @@
 //! process and the tests run the same code.
 
 mod clock;
+mod cors;
 pub mod env;
 mod gateway;
 mod invoke;
@@ -16,6 +17,7 @@ mod schedule;
 pub mod telemetry;
 
 pub use clock::Clock;
+pub use cors::allow_origins;
 pub use gateway::{RequestId, answer, serve};
 pub use invoke::invoke;
 pub use lambda_http::{

@@ -6,6 +6,7 @@ mod budget;
 mod events;
 mod faults;
 mod issuing;
+mod limits;
 mod notes;
 mod numbers;
 mod outage;

@@ -75,6 +75,17 @@ impl Answer {
     }
 }
 
+async fn answer(request: reqwest::RequestBuilder) -> Result<Answer, reqwest::Error> {
+    let response = request.send().await?;
+    let (status, headers) = (response.status().as_u16(), response.headers().clone());
+    let bytes = response.bytes().await?;
+    Ok(Answer {
+        status,
+        headers,
+        body: serde_json::from_slice(&bytes).unwrap_or(Value::Null),
+    })
+}
+
 impl Caller {
     pub(crate) fn of(local: &Local) -> Self {
         Self::of_ready_line(&local.ready_json())
@@ -122,14 +133,38 @@ impl Caller {
         if let Some(body) = body {
             request = request.json(body);
         }
-        let response = request.send().await?;
-        let (status, headers) = (response.status().as_u16(), response.headers().clone());
-        let bytes = response.bytes().await?;
-        Ok(Answer {
-            status,
-            headers,
-            body: serde_json::from_slice(&bytes).unwrap_or(Value::Null),
-        })
+        answer(request).await
+    }
+
+    /// A body of any kind.
+    pub(crate) async fn send_bytes(
+        &self,
+        method: Method,
+        url: &str,
+        key: Option<&str>,
+        content_type: &str,
+        body: Vec<u8>,
+    ) -> Answer {
+        let mut request = self
+            .http
+            .request(method, url)
+            .header("Content-Type", content_type)
+            .body(body);
+        if let Some(key) = key {
+            request = request.header("X-API-Key", key);
+        }
+        answer(request).await.unwrap()
+    }
+
+    /// What a browser asks before a page of this origin may send a receipt.
+    pub(crate) async fn preflight(&self, url: &str, origin: &str) -> Answer {
+        let request = self
+            .http
+            .request(Method::OPTIONS, url)
+            .header("Origin", origin)
+            .header("Access-Control-Request-Method", "POST")
+            .header("Access-Control-Request-Headers", "x-api-key,content-type");
+        answer(request).await.unwrap()
     }
 
     pub(crate) async fn get(&self, path: &str) -> Answer {
