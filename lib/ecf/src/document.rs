@@ -38,6 +38,7 @@ pub use subtotal::{Subtotal, Subtotales};
 pub use totales::{ImpuestoAdicional, ImpuestosAdicionales, Totales};
 pub use transporte::Transporte;
 
+use crate::draft::is_below_threshold;
 use crate::field::{Block as _, block_schema, element};
 use crate::{FechaHora, ReceiptType};
 
@@ -63,6 +64,12 @@ impl Document {
     /// The canonical bytes, as they are; what is absent is left out.
     pub fn to_xml(&self) -> Vec<u8> {
         self.write(None)
+    }
+
+    /// Whether a summary is sent in its place: a consumer invoice below
+    /// [`SUMMARY_THRESHOLD`](crate::SUMMARY_THRESHOLD).
+    pub fn goes_as_summary(&self) -> bool {
+        self.encabezado.id_doc.tipo_ecf == Some(ReceiptType::E32) && is_below_threshold(self)
     }
 
     /// The canonical bytes, with an instant of signing for a document that carries none yet.

@@ -282,7 +282,7 @@ fn is_computed(violation: &Violation, which: impl Fn(&str) -> bool) -> bool {
     computed.any(|name| name == field) && which(field)
 }
 
-fn is_below_threshold(document: &Document) -> bool {
+pub(crate) fn is_below_threshold(document: &Document) -> bool {
     let total: Option<&Monto> = document.encabezado.totales.monto_total.as_ref();
     total.is_some_and(|total| total.value() < SUMMARY_THRESHOLD)
 }

@@ -40,7 +40,7 @@ pub use json::{JsonError, Node};
 pub use money::{Amounts, Cantidad, DecimalError, Monto, Peso, Porcentaje, Precio, Subcantidad, TipoCambio};
 pub use receipt_type::{ReceiptType, UnknownReceiptType};
 pub use rnc::{Rnc, RncError};
-pub use stamp::{Stamp, StampHosts, stamp_url};
+pub use stamp::{Stamp, StampHosts};
 pub use state::{
     Circumstances, Condition, EventDerivedStage, ReceiptState, StateContract, StateView, Transition, UnknownState,
 };

@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write as _};
 
-use crate::{Environment, FechaHora, Numbered};
+use crate::{Document, Environment};
 
 /// Where the authority answers about receipts.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,10 +35,28 @@ pub struct Stamp<'a> {
     pub fecha_emision: &'a dyn Display,
     pub monto_total: &'a dyn Display,
     pub fecha_firma: &'a dyn Display,
-    pub codigo_seguridad: &'a dyn Display,
+    /// The first six characters of the signature value.
+    pub codigo_seguridad: &'a str,
 }
 
-impl Stamp<'_> {
+impl<'a> Stamp<'a> {
+    /// The stamp of a signed receipt, from the content that was signed; none when a value that it needs is missing.
+    pub fn of(document: &'a Document, environment: Environment, codigo_seguridad: &'a str) -> Option<Self> {
+        let header = &document.encabezado;
+        let rnc_comprador = header.comprador.rnc_comprador.as_ref();
+        Some(Self {
+            environment,
+            summary: document.goes_as_summary(),
+            rnc_emisor: header.emisor.rnc_emisor.as_ref()?,
+            rnc_comprador: rnc_comprador.map(|buyer| buyer as &dyn Display),
+            encf: header.id_doc.encf.as_ref()?,
+            fecha_emision: header.emisor.fecha_emision.as_ref()?,
+            monto_total: header.totales.monto_total.as_ref()?,
+            fecha_firma: document.fecha_hora_firma.as_ref()?,
+            codigo_seguridad,
+        })
+    }
+
     /// The address at these hosts.
     pub fn url(&self, hosts: &StampHosts) -> String {
         let (host, page) = if self.summary {
@@ -67,32 +85,9 @@ impl Stamp<'_> {
         if !self.summary {
             query.add("fechafirma", self.fecha_firma);
         }
-        query.add("codigoseguridad", self.codigo_seguridad);
+        query.add("codigoseguridad", &self.codigo_seguridad);
         url
     }
-}
-
-/// The stamp of a receipt that was just signed.
-pub fn stamp_url(
-    hosts: &StampHosts,
-    environment: Environment,
-    receipt: &Numbered,
-    signed_at: FechaHora,
-    security_code: &str,
-) -> String {
-    let buyer = receipt.rnc_comprador();
-    let stamp = Stamp {
-        environment,
-        summary: receipt.goes_as_summary(),
-        rnc_emisor: receipt.rnc_emisor(),
-        rnc_comprador: buyer.as_ref().map(|buyer| buyer as &dyn Display),
-        encf: &receipt.encf(),
-        fecha_emision: &receipt.fecha_emision(),
-        monto_total: receipt.monto_total(),
-        fecha_firma: &signed_at,
-        codigo_seguridad: &security_code,
-    };
-    stamp.url(hosts)
 }
 
 struct Query<'u> {

@@ -2,11 +2,12 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use ecf::{Amounts, Draft, Encf, Environment, Node, Numbered, ReceiptType, StampHosts, stamp_url};
+use ecf::{Amounts, Document, Draft, Encf, Environment, Monto, Node, ReceiptType, Stamp, StampHosts};
 use proptest::prelude::*;
 use serde_json::json;
 
-fn receipt(receipt_type: ReceiptType, total: &str) -> Numbered {
+/// The content of a signed receipt, read from the bytes that were signed.
+fn receipt(receipt_type: ReceiptType, total: &str) -> Document {
     let payload = json!({
         "Encabezado": {
             "IdDoc": {"TipoIngresos": "01", "TipoPago": 1, "IndicadorNotaCredito": 0},
@@ -27,11 +28,10 @@ fn receipt(receipt_type: ReceiptType, total: &str) -> Numbered {
         match Draft::read(receipt_type, &node, Amounts::Scaled) {
             Ok((draft, _)) => {
                 let expiry = Some("31-12-2028".parse().unwrap());
-                return draft
-                    .check()
-                    .unwrap()
-                    .numbered(Encf::new(receipt_type, 1).unwrap(), expiry)
-                    .unwrap();
+                let ecf = draft.check().unwrap();
+                let numbered = ecf.numbered(Encf::new(receipt_type, 1).unwrap(), expiry).unwrap();
+                let xml = numbered.to_xml("10-10-2020 09:00:00".parse().unwrap());
+                return Document::from_xml(&xml).unwrap().document;
             }
             Err(violations) => violations
                 .iter()
@@ -55,32 +55,48 @@ fn remove(node: &mut Node, path: &[String]) {
     }
 }
 
-fn stamp(environment: Environment, receipt: &Numbered, code: &str) -> String {
-    stamp_url(
-        &StampHosts::default(),
-        environment,
-        receipt,
-        "10-10-2020 09:00:00".parse().unwrap(),
-        code,
-    )
+fn stamp(environment: Environment, receipt: &Document, code: &str) -> String {
+    Stamp::of(receipt, environment, code)
+        .unwrap()
+        .url(&StampHosts::default())
 }
 
 #[test]
-fn each_type_has_its_golden_stamp() {
-    for receipt_type in ReceiptType::ALL {
-        let buyer = match receipt_type {
-            ReceiptType::E43 | ReceiptType::E47 => "",
-            _ => "rnccomprador=130000002&",
-        };
-        let url = stamp(Environment::TesteCF, &receipt(receipt_type, "250000"), "dcp79q");
-        assert_eq!(
-            url,
-            format!(
-                "https://ecf.dgii.gov.do/testecf/consultatimbre?rncemisor=130000001&{buyer}encf=E{receipt_type}0000000001\
-                 &fechaemision=10%2D10%2D2020&montototal=250000%2E00&fechafirma=10%2D10%2D2020%2009%3A00%3A00&codigoseguridad=dcp79q"
-            )
-        );
+fn each_type_has_its_golden_stamp_in_each_environment() {
+    for (environment, path) in [
+        (Environment::TesteCF, "testecf"),
+        (Environment::CerteCF, "certecf"),
+        (Environment::Ecf, "ecf"),
+    ] {
+        for receipt_type in ReceiptType::ALL {
+            let buyer = match receipt_type {
+                ReceiptType::E43 | ReceiptType::E47 => "",
+                _ => "rnccomprador=130000002&",
+            };
+            assert_eq!(
+                stamp(environment, &receipt(receipt_type, "250000"), "dcp79q"),
+                format!(
+                    "https://ecf.dgii.gov.do/{path}/consultatimbre?rncemisor=130000001&{buyer}encf=E{receipt_type}0000000001\
+                     &fechaemision=10%2D10%2D2020&montototal=250000%2E00&fechafirma=10%2D10%2D2020%2009%3A00%3A00&codigoseguridad=dcp79q"
+                )
+            );
+        }
     }
+}
+
+#[test]
+fn an_amount_stands_in_the_stamp_as_it_was_signed() {
+    let mut receipt = receipt(ReceiptType::E31, "250000");
+    receipt.encabezado.totales.monto_total = Some(Monto::parse("02.1", Amounts::Verbatim).unwrap());
+    let read = Document::from_xml(&receipt.to_xml()).unwrap().document;
+    assert!(stamp(Environment::CerteCF, &read, "dcp79q").contains("&montototal=02%2E1&"));
+}
+
+#[test]
+fn what_misses_a_value_has_no_stamp() {
+    let mut receipt = receipt(ReceiptType::E31, "1");
+    receipt.fecha_hora_firma = None;
+    assert!(Stamp::of(&receipt, Environment::Ecf, "dcp79q").is_none());
 }
 
 #[test]
@@ -99,14 +115,8 @@ fn hosts_are_configurable() {
         ecf: "http://127.0.0.1:9/ecf/".to_owned(),
         fc: "http://127.0.0.1:9/fc".to_owned(),
     };
-    let signed_at = "10-10-2020 09:00:00".parse().unwrap();
-    let url = stamp_url(
-        &hosts,
-        Environment::CerteCF,
-        &receipt(ReceiptType::E31, "1"),
-        signed_at,
-        "dcp79q",
-    );
+    let receipt = receipt(ReceiptType::E31, "1");
+    let url = Stamp::of(&receipt, Environment::CerteCF, "dcp79q").unwrap().url(&hosts);
     assert!(
         url.starts_with("http://127.0.0.1:9/ecf/certecf/consultatimbre?rncemisor="),
         "{url}"

@@ -1,6 +1,5 @@
 //! A receipt with its number, ready to be signed.
 
-use crate::draft::is_below_threshold;
 use crate::{Document, Encf, Fecha, FechaHora, Monto, Ncf, ReceiptType, Rnc};
 
 /// A complete receipt with its number. Only the signature and its instant are missing.
@@ -83,6 +82,6 @@ impl Numbered {
     /// Whether a summary is sent in its place: a consumer invoice below
     /// [`SUMMARY_THRESHOLD`](crate::SUMMARY_THRESHOLD).
     pub fn goes_as_summary(&self) -> bool {
-        self.receipt_type() == ReceiptType::E32 && is_below_threshold(&self.document)
+        self.document.goes_as_summary()
     }
 }
