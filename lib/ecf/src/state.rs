@@ -300,6 +300,8 @@ impl ReceiptState {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -357,6 +359,55 @@ mod tests {
         ));
         let before: Vec<_> = Submitted.predecessors(plain).collect();
         assert_eq!(before, [Signed, ReceiptState::Contingency]);
+    }
+
+    /// What can happen to a receipt, as the table sees it: where it would lead, and who asks.
+    fn anything() -> impl Strategy<Value = (ReceiptState, bool)> {
+        (proptest::sample::select(&ReceiptState::ALL[..]), any::<bool>())
+    }
+
+    proptest! {
+        /// Whatever is asked for, in whatever order: what is final stays, what was sent is not withdrawn, only an operator
+        /// brings a failed receipt back, and whoever looks back finds the step in the table.
+        #[test]
+        fn no_row_of_events_leads_out_of_the_table(
+            first in proptest::sample::select(vec![ReceiptState::Received, ReceiptState::Deferred, ReceiptState::Signed]),
+            summary in any::<bool>(),
+            events in proptest::collection::vec(anything(), 0..60),
+        ) {
+            use ReceiptState::{Cancelled, Failed, Incapacity, Submitted};
+            let mut state = first;
+            let mut sent = false;
+            for (next, operator) in events {
+                let circumstances = Circumstances { summary, sent, operator };
+                let is_open = state.may_become(next, circumstances);
+                prop_assert_eq!(is_open, next.predecessors(circumstances).any(|before| before == state));
+                if !is_open {
+                    continue;
+                }
+                prop_assert!(!state.is_final(), "{} became {}", state, next);
+                prop_assert!(!(sent && [Cancelled, Incapacity].contains(&next)), "{} was sent and became {}", state, next);
+                prop_assert!(state != Failed || operator || [Cancelled, Incapacity].contains(&next));
+                sent |= next == Submitted;
+                state = next;
+            }
+            prop_assert!(may_end(state, Circumstances { summary, sent, operator: true }), "{} is a dead end", state);
+        }
+    }
+
+    /// Whether a final state can be reached from this one.
+    fn may_end(state: ReceiptState, circumstances: Circumstances) -> bool {
+        let mut reached = vec![state];
+        let mut looked_at = 0;
+        while let Some(state) = reached.get(looked_at).copied() {
+            let next = ReceiptState::ALL
+                .into_iter()
+                .filter(|next| state.may_become(*next, circumstances));
+            let new: Vec<_> = next.filter(|next| !reached.contains(next)).collect();
+            reached.extend(new);
+            looked_at += 1;
+        }
+        reached.into_iter().any(ReceiptState::is_final)
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod certificates;
 mod companies;
 mod creation;
 mod faults;
+mod interleavings;
 mod lists;
 mod notes;
 mod objects;

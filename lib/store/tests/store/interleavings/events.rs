@@ -1,0 +1,209 @@
+//! What can happen to a receipt, each by the store's own verb.
+
+use ecf::ReceiptState;
+use ecf_store::{
+    Claim, DueEntry, DueRecord, Failure, OutboxEntry, Receipt, Recorded, SignedLater, Verdict, Withdrawal,
+};
+use jiff::SignedDuration;
+
+use super::Walk;
+use crate::support::signed;
+
+/// What the workers hold a receipt for.
+const LEASE: SignedDuration = SignedDuration::from_secs(90);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Event {
+    Sign,
+    ClaimSend,
+    ClaimLookUp,
+    ClaimResend,
+    LookUpNegative,
+    Release,
+    AnswerLost,
+    Submitted,
+    OutcomeUnknown,
+    Verdict(ReceiptState),
+    Failed,
+    Hold,
+    Postpone,
+    ClaimDue,
+    Withdraw(Withdrawal),
+    OperatorRetries,
+    OperatorFindsTrack,
+    ClearNote,
+    OutboxDone(OutboxEntry),
+    Alarm,
+}
+
+impl Event {
+    /// Each as often as it is listed.
+    pub(super) const ALL: [Self; 30] = [
+        Self::Sign,
+        Self::Sign,
+        Self::ClaimSend,
+        Self::ClaimSend,
+        Self::ClaimSend,
+        Self::ClaimLookUp,
+        Self::ClaimLookUp,
+        Self::ClaimResend,
+        Self::ClaimResend,
+        Self::LookUpNegative,
+        Self::LookUpNegative,
+        Self::Release,
+        Self::AnswerLost,
+        Self::Submitted,
+        Self::OutcomeUnknown,
+        Self::Verdict(ReceiptState::Accepted),
+        Self::Verdict(ReceiptState::ConditionallyAccepted),
+        Self::Verdict(ReceiptState::Rejected),
+        Self::Failed,
+        Self::Hold,
+        Self::Postpone,
+        Self::ClaimDue,
+        Self::Withdraw(Withdrawal::Cancel),
+        Self::Withdraw(Withdrawal::Incapacity),
+        Self::OperatorRetries,
+        Self::OperatorFindsTrack,
+        Self::ClearNote,
+        Self::OutboxDone(OutboxEntry::Webhook),
+        Self::OutboxDone(OutboxEntry::Number),
+        Self::Alarm,
+    ];
+}
+
+/// What a step said of itself.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    Claimed(Box<Receipt>),
+    /// Written by this step.
+    Written,
+    /// Nothing was written.
+    Refused,
+}
+
+impl Told {
+    fn of(is_written: bool) -> Self {
+        if is_written { Self::Written } else { Self::Refused }
+    }
+}
+
+impl From<Recorded> for Told {
+    fn from(recorded: Recorded) -> Self {
+        assert_ne!(recorded, Recorded::Missing);
+        Self::of(matches!(recorded, Recorded::Now(_)))
+    }
+}
+
+impl From<Claim> for Told {
+    fn from(claim: Claim) -> Self {
+        match claim {
+            Claim::Claimed(receipt) => Self::Claimed(Box::new(receipt)),
+            Claim::Missing => panic!("the receipt is gone"),
+            _ => Self::Refused,
+        }
+    }
+}
+
+impl Walk<'_> {
+    /// Lets it happen, as a worker does who goes by what it has read.
+    pub(super) async fn happen(&mut self, place: usize, event: Event) -> Told {
+        let seen = self.view(place);
+        let (table, scope, id, now) = (&self.app.table, &seen.scope, &seen.public_id, self.now);
+        match event {
+            Event::Sign => {
+                let number = self.number_of(place);
+                let signed = signed(&seen.idempotency_key, &number);
+                let outcome = table.sign_receipt(scope, id, &signed, &seen.monto_total, now).await;
+                Told::of(matches!(outcome.unwrap(), SignedLater::Now(_)))
+            }
+            Event::ClaimSend => table.claim_send(scope, id, now, LEASE).await.unwrap().into(),
+            Event::ClaimLookUp => table.claim_lookup(scope, id, now, LEASE).await.unwrap().into(),
+            Event::ClaimResend => table.claim_resend(scope, id, now, LEASE).await.unwrap().into(),
+            Event::LookUpNegative => table
+                .record_lookup_negative(scope, id, seen.send_attempt, now)
+                .await
+                .unwrap()
+                .into(),
+            // Only who knows that its own send did not arrive gives a claim back.
+            Event::Release if self.lives[place].promises.has_arrived(seen.send_attempt) => Told::Refused,
+            Event::Release => table.release_send(scope, id, seen.send_attempt).await.unwrap().into(),
+            Event::AnswerLost => table
+                .record_answer_lost(scope, id, seen.send_attempt, now)
+                .await
+                .unwrap()
+                .into(),
+            Event::Submitted => {
+                let track_id = format!("{id}-{}", seen.send_attempt);
+                table.record_submitted(scope, id, &track_id, now).await.unwrap().into()
+            }
+            Event::OutcomeUnknown => table
+                .record_outcome_unknown(scope, id, seen.send_attempt, "nobody can look", now)
+                .await
+                .unwrap()
+                .into(),
+            Event::Verdict(state) => table
+                .record_verdict(scope, id, self.verdict(state), now)
+                .await
+                .unwrap()
+                .into(),
+            Event::Failed => table.record_failed(scope, &seen, FAILURE, now).await.unwrap().into(),
+            Event::Hold => {
+                let until = now + SignedDuration::from_mins(10);
+                Told::of(table.hold(scope, &seen, until, now).await.unwrap())
+            }
+            Event::Postpone => Told::of(table.postpone(scope, id, now).await.unwrap()),
+            Event::ClaimDue => {
+                let Some(at) = seen.next_action_at else {
+                    return Told::Refused;
+                };
+                let entry = DueEntry {
+                    scope: *scope,
+                    record: DueRecord::Receipt(*id),
+                    at,
+                };
+                let next = now + SignedDuration::from_mins(10);
+                Told::of(table.claim_due(&entry, next).await.unwrap())
+            }
+            Event::Withdraw(withdrawal) => table.withdraw(scope, &seen, withdrawal, now).await.unwrap().into(),
+            Event::OperatorRetries => table.retry_failed(scope, &seen, now).await.unwrap().into(),
+            Event::OperatorFindsTrack => {
+                let track_id = format!("{id}-found");
+                table
+                    .resolve_outcome(scope, &seen, &track_id, now)
+                    .await
+                    .unwrap()
+                    .into()
+            }
+            Event::ClearNote => {
+                let Some(tie) = seen.note else { return Told::Refused };
+                let modified = table.modified_receipt(scope, &tie.modifies).await.unwrap().unwrap();
+                let cleared = table.clear_note(scope, &seen, &modified, now).await.unwrap();
+                Told::of(matches!(cleared, ecf_store::Cleared::Now(_)))
+            }
+            Event::OutboxDone(entry) => table.outbox_done(scope, id, entry).await.unwrap().into(),
+            Event::Alarm => Told::of(table.record_delivery_alarm(scope, &seen, 48).await.unwrap()),
+        }
+    }
+
+    fn verdict(&self, state: ReceiptState) -> Verdict {
+        let is_rejected = state == ReceiptState::Rejected;
+        let mut outbox = vec![OutboxEntry::Webhook];
+        outbox.extend(is_rejected.then_some(OutboxEntry::Number));
+        Verdict {
+            state,
+            track_id: None,
+            error_code: None,
+            error_message: None,
+            secuencia_utilizada: is_rejected.then_some(false),
+            taxauth_response: None,
+            outbox,
+        }
+    }
+}
+
+const FAILURE: Failure<'static> = Failure {
+    code: "refused",
+    message: "not taken",
+    taxauth_response: None,
+};

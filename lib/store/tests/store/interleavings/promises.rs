@@ -1,0 +1,213 @@
+//! What must hold after every step.
+
+use std::collections::BTreeSet;
+
+use ecf::{Circumstances, ReceiptState, ReceiptType};
+use ecf_store::{LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, OUTCOME_UNKNOWN, Receipt};
+use jiff::Timestamp;
+use rust_decimal::Decimal;
+
+use super::Walk;
+use super::events::{Event, Told};
+
+/// What happened to a receipt that its record alone does not tell.
+#[derive(Debug, Default)]
+pub(super) struct Promises {
+    /// Sends that were begun and not given back: each may have reached the authority.
+    begun: BTreeSet<u32>,
+    /// The send whose outcome nobody knows.
+    unsettled: Option<u32>,
+    /// When look-ups of it found nothing.
+    negatives: Vec<Timestamp>,
+}
+
+impl Promises {
+    /// Every second send arrives.
+    pub(super) fn has_arrived(&self, attempt: u32) -> bool {
+        attempt.is_multiple_of(2)
+    }
+
+    /// Follows a step, and says what it broke.
+    fn follow(&mut self, before: &Receipt, event: Event, told: &Told, now: Timestamp) -> Result<(), String> {
+        match (event, told) {
+            (Event::ClaimSend, Told::Claimed(claimed)) => {
+                if let Some(attempt) = self.unsettled {
+                    return Err(format!("sent again although send {attempt} may have arrived"));
+                }
+                self.begin(claimed.send_attempt);
+            }
+            (Event::ClaimResend, Told::Claimed(claimed)) => {
+                let found_nothing = usize::try_from(LOOKUPS_BEFORE_RESEND).unwrap();
+                if self.negatives.len() < found_nothing {
+                    return Err(format!("sent again after look-ups at {:?}", self.negatives));
+                }
+                self.begin(claimed.send_attempt);
+            }
+            (Event::LookUpNegative, Told::Written) => {
+                let is_apart = |last: &Timestamp| now.duration_since(*last) >= LOOKUP_SPACING;
+                if self.negatives.last().is_none_or(is_apart) {
+                    self.negatives.push(now);
+                }
+            }
+            (Event::Release, Told::Written) => {
+                self.begun.remove(&before.send_attempt);
+                self.settle();
+            }
+            // Each of these says what became of the send, or that a person is to find out.
+            (
+                Event::Submitted
+                | Event::OutcomeUnknown
+                | Event::Verdict(_)
+                | Event::Failed
+                | Event::OperatorFindsTrack,
+                Told::Written,
+            ) => self.settle(),
+            (Event::Withdraw(_), Told::Written) if !self.begun.is_empty() => {
+                return Err(format!("withdrawn although sends {:?} were begun", self.begun));
+            }
+            _ => {}
+        }
+        match (told, before.lease_until) {
+            (Told::Claimed(_), Some(until)) if until > now => Err(format!("claimed while leased until {until}")),
+            _ => Ok(()),
+        }
+    }
+
+    fn begin(&mut self, attempt: u32) {
+        self.begun.insert(attempt);
+        self.settle();
+        self.unsettled = Some(attempt);
+    }
+
+    fn settle(&mut self) {
+        self.unsettled = None;
+        self.negatives.clear();
+    }
+}
+
+impl Walk<'_> {
+    /// Looks at what a step made of its receipt, and at the invoice's balance.
+    pub(super) async fn look(&mut self, place: usize, event: Event, told: Told) {
+        let (now, life) = (self.now, &mut self.lives[place]);
+        let id = life.record.public_id;
+        let after = self.app.table.receipt(&self.app.scope, &id).await.unwrap().unwrap();
+        let before = std::mem::replace(&mut life.record, after.clone());
+        let followed = life.promises.follow(&before, event, &told, now);
+        life.seen.push(after.clone());
+        let checked = followed
+            .and_then(|()| is_in_the_table(&before, &after, event))
+            .and_then(|()| keeps_what_is_frozen(&before, &after))
+            .and_then(|()| is_looked_after(&after));
+        let checked = match checked {
+            Ok(()) if after.note.is_some() && told != Told::Refused => self.balance_agrees().await,
+            checked => checked,
+        };
+        if let Err(broken) = checked {
+            let steps = self.steps.join("\n");
+            panic!(
+                "STATES_SEED={} STATES_WALKS=1: {broken}\n{steps}\n{before:#?}\n{after:#?}",
+                self.seed
+            );
+        }
+    }
+
+    async fn balance_agrees(&self) -> Result<(), String> {
+        let invoice = self.lives[0].record.encf().unwrap();
+        let modified = self
+            .app
+            .table
+            .modified_receipt(&self.app.scope, invoice)
+            .await
+            .unwrap()
+            .unwrap();
+        let mut balance = modified.monto_total;
+        let mut annulled_by = None;
+        for note in self
+            .lives
+            .iter()
+            .map(|life| &life.record)
+            .filter(|note| note.note.is_some())
+        {
+            let (tie, amount): (_, Decimal) = (note.note.unwrap(), note.monto_total.parse().unwrap());
+            let is_accepted = [ReceiptState::Accepted, ReceiptState::ConditionallyAccepted].contains(&note.state);
+            match note.ecf_type {
+                ReceiptType::E34 if tie.reserved => {
+                    balance -= amount;
+                    annulled_by = annulled_by.or(tie.annuls.then_some(note.public_id));
+                }
+                ReceiptType::E33 if is_accepted => balance += amount,
+                _ => {}
+            }
+        }
+        let kept = (modified.balance, modified.annulled_by);
+        match kept == (balance, annulled_by) && !balance.is_sign_negative() {
+            true => Ok(()),
+            false => Err(format!(
+                "the invoice has {kept:?} left, its notes leave {balance} {annulled_by:?}"
+            )),
+        }
+    }
+}
+
+fn is_in_the_table(before: &Receipt, after: &Receipt, event: Event) -> Result<(), String> {
+    if before.state == after.state {
+        return Ok(());
+    }
+    let circumstances = Circumstances {
+        operator: event == Event::OperatorRetries,
+        ..before.circumstances()
+    };
+    let is_passed_through = event == Event::Sign
+        && before.state.may_become(ReceiptState::Validated, circumstances)
+        && ReceiptState::Validated.may_become(after.state, circumstances);
+    match is_passed_through || before.state.may_become(after.state, circumstances) {
+        true => Ok(()),
+        false => Err(format!(
+            "{} became {} under {circumstances:?}",
+            before.state, after.state
+        )),
+    }
+}
+
+fn keeps_what_is_frozen(before: &Receipt, after: &Receipt) -> Result<(), String> {
+    let mut broken = Vec::new();
+    if before.signed.is_some() && before.signed != after.signed {
+        broken.push("number or signature");
+    }
+    if after.send_attempt < before.send_attempt {
+        broken.push("its count of sends");
+    }
+    if before.state.is_final() {
+        // What is left to do of it may change, and nothing else.
+        let rest = Receipt {
+            outbox: before.outbox.clone(),
+            next_action_at: before.next_action_at,
+            updated_at: before.updated_at,
+            ..after.clone()
+        };
+        if rest != *before {
+            broken.push("what was final");
+        }
+        if after.outbox.iter().any(|entry| !before.outbox.contains(entry)) {
+            broken.push("an outbox that was told");
+        }
+    }
+    match broken.is_empty() {
+        true => Ok(()),
+        false => Err(format!("changed: {}", broken.join(", "))),
+    }
+}
+
+/// A receipt with a next step is on the due index, and no other.
+fn is_looked_after(after: &Receipt) -> Result<(), String> {
+    let is_unknown = after.error_code.as_deref() == Some(OUTCOME_UNKNOWN);
+    let waits_for_a_person = after.state == ReceiptState::Failed || is_unknown && after.track_id.is_none();
+    let has_next_step = !after.outbox.is_empty() || !after.state.is_final() && !waits_for_a_person;
+    match has_next_step == after.next_action_at.is_some() {
+        true => Ok(()),
+        false => Err(format!(
+            "{} with {:?} is due at {:?}",
+            after.state, after.outbox, after.next_action_at
+        )),
+    }
+}
