@@ -114,6 +114,15 @@ impl ApiError {
         Self::coded(StatusCode::SERVICE_UNAVAILABLE, "unavailable", UNAVAILABLE).retry_after(retry_after)
     }
 
+    /// 503, when the caller can be told why.
+    pub fn unavailable_because(
+        code: &'static str,
+        message: impl Into<Cow<'static, str>>,
+        retry_after: Duration,
+    ) -> Self {
+        Self::coded(StatusCode::SERVICE_UNAVAILABLE, code, message).retry_after(retry_after)
+    }
+
     /// 500: our own fault. The caller reads one neutral sentence, the log the cause.
     pub fn internal(cause: impl Into<Cause>) -> Self {
         Self::coded(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", INTERNAL).caused_by(cause)

@@ -36,6 +36,7 @@
 //! | an event of our own | [`Table::create_announcement`], [`Table::untold_announcement`] | `an#{company}#{env}#{id}` | 1 write + 1 index, 1 read |
 //! | the authority's token | [`Table::token`] | `tok#{certificate}#{env}` | 1 read |
 //! | condition of the authority | [`Table::condition`] | `ta#{env}`: breakers, status | ½ read, per process and seconds |
+//! | where a taxpayer receives | [`Table::directory_listing`] | `dir#{env}#{rnc}` | ½ read, and 1 write in hours |
 //! | company, owner of an RNC | [`Table::company`], [`Table::company_by_rnc`] | `co#{company}`, `rnc#{rnc}` | 1 read, ½ read |
 //! | a company's settings, for each receipt | [`Profiles::of`] | `co#{company}` | 1 read a minute |
 //! | a changed profile | [`Table::update_company`] | `co#{company}` | 1 write |
@@ -70,13 +71,13 @@ pub use queues::{IssuingJob, LONGEST_DELAY, QueueUrls, Queues, SubmissionJob, Su
 pub use table::{
     Announcement, ApiKey, AuthorityStatus, Breaker, CallerTake, Cause, CertificateActivated, CertificateOwner,
     CertificateSummary, Changed, Claim, Cleared, Company, CompanyChanges, CompanyCreated, CompanySettings, Condition,
-    Created, DayCounts, DayPage, Delivery, DueEntry, DueNumbers, DueRange, DueRecord, DueType, Edit, Failure, Failures,
-    HOLD_SPREAD, Host, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, MOST_FREE, Mode,
-    ModifiedReceipt, NewApiKey, NewCompany, NewNote, NewRange, NewReceipt, NewSignup, NewWebhook, Note, Numbering,
-    OUTCOME_UNKNOWN, Open, Opened, OutboxEntry, Pause, RANGE_SHARDS, RANGES_PER_TYPE, Range, RangeAlert, RangeChanges,
-    RangeId, RangeIdError, RangeState, Receipt, Recorded, Reviewed, SHARDS, ServiceStatus, SettingsChanges, Signed,
-    SignedLater, SignupRecord, StatusCheck, StoredToken, Table, Take, Thresholds, Undelivered, UnknownCertificateOwner,
-    Verdict, Verification, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, Window, Withdrawal, fiscal_day,
-    webhook_context,
+    Created, DayCounts, DayPage, Delivery, DirectoryEntry, DirectoryListing, DueEntry, DueNumbers, DueRange, DueRecord,
+    DueType, Edit, Failure, Failures, HOLD_SPREAD, Host, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey,
+    ListedReceipt, MOST_FREE, Mode, ModifiedReceipt, NewApiKey, NewCompany, NewNote, NewRange, NewReceipt, NewSignup,
+    NewWebhook, Note, Numbering, OUTCOME_UNKNOWN, Open, Opened, OutboxEntry, Pause, RANGE_SHARDS, RANGES_PER_TYPE,
+    Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt, Recorded, Reviewed, SHARDS,
+    ServiceStatus, SettingsChanges, Signed, SignedLater, SignupRecord, StatusCheck, StoredToken, Table, Take,
+    Thresholds, Undelivered, UnknownCertificateOwner, Verdict, Verification, WEBHOOK_LIMIT, Webhook, WebhookChanges,
+    WebhookCreated, Window, Withdrawal, fiscal_day, webhook_context,
 };
 pub use vault::{StoredCertificate, Vault};

@@ -13,6 +13,7 @@ mod change;
 mod companies;
 mod counters;
 mod deliveries;
+mod directory;
 mod due;
 mod item;
 mod keys;
@@ -42,6 +43,7 @@ pub use companies::{
 };
 pub use counters::DayCounts;
 pub use deliveries::Delivery;
+pub use directory::{DirectoryEntry, DirectoryListing};
 pub use due::{DueEntry, DueRecord, SHARDS};
 pub use keys::fiscal_day;
 pub use receipts::{

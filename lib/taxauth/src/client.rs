@@ -39,6 +39,15 @@ impl TimeOuts {
             total: Duration::from_secs(8),
         }
     }
+
+    /// For a question that somebody waits for: with a seed and a token before it, it must end before the gateway's patience.
+    #[must_use]
+    pub fn of_look_up() -> Self {
+        Self {
+            connect: Duration::from_secs(3),
+            total: Duration::from_secs(6),
+        }
+    }
 }
 
 impl Default for TimeOuts {

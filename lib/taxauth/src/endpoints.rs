@@ -26,11 +26,13 @@ pub enum Service {
     ConsultaTrackIds,
     /// The state of a summary by its number.
     ConsultaRfce,
+    /// Where an electronic taxpayer receives.
+    ConsultaDirectorio,
 }
 
 impl Service {
     /// Every service this crate calls.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Semilla,
         Self::ValidarSemilla,
         Self::Recepcion,
@@ -39,6 +41,7 @@ impl Service {
         Self::ConsultaEstado,
         Self::ConsultaTrackIds,
         Self::ConsultaRfce,
+        Self::ConsultaDirectorio,
     ];
 
     /// Whether the authority runs the service in that environment (availability matrix of the technical description).
@@ -48,7 +51,9 @@ impl Service {
             Self::Semilla | Self::ValidarSemilla | Self::Recepcion | Self::RecepcionFc | Self::ConsultaResultado => {
                 true
             }
-            Self::ConsultaEstado | Self::ConsultaTrackIds => environment != Environment::CerteCF,
+            Self::ConsultaEstado | Self::ConsultaTrackIds | Self::ConsultaDirectorio => {
+                environment != Environment::CerteCF
+            }
             Self::ConsultaRfce => environment == Environment::Ecf,
         }
     }
@@ -73,6 +78,7 @@ impl Service {
             Self::ConsultaEstado => &["consultaestado", "api", "consultas", "estado"],
             Self::ConsultaTrackIds => &["consultatrackids", "api", "trackids", "consulta"],
             Self::ConsultaRfce => &["consultarfce", "api", "Consultas", "Consulta"],
+            Self::ConsultaDirectorio => &["consultadirectorio", "api", "consultas", "obtenerdirectorioporrnc"],
         }
     }
 
@@ -86,6 +92,7 @@ impl Service {
             Self::ConsultaEstado => "consultaestado",
             Self::ConsultaTrackIds => "consultatrackids",
             Self::ConsultaRfce => "consultarfce",
+            Self::ConsultaDirectorio => "consultadirectorio",
         }
     }
 }
@@ -269,6 +276,11 @@ mod tests {
                 Service::ConsultaRfce,
                 Environment::Ecf,
                 "https://fc.dgii.gov.do/ecf/consultarfce/api/Consultas/Consulta",
+            ),
+            (
+                Service::ConsultaDirectorio,
+                Environment::Ecf,
+                "https://ecf.dgii.gov.do/ecf/consultadirectorio/api/consultas/obtenerdirectorioporrnc",
             ),
         ];
         for (service, environment, address) in expected {

@@ -7,6 +7,7 @@
 //! - [`Answer`]: whatever the authority answered, in any of its shapes, and [`Verdict`]: what that means;
 //! - [`Gates`]: no call is made to a host that is known to be away;
 //! - [`TaxAuthError`]: sorted by whether an upload may have been taken, the one question that decides about a resend;
+//! - [`Directory`]: where electronic taxpayers receive, remembered for hours;
 //! - `services/`: one file per service.
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test fails by panicking"))]
@@ -15,6 +16,7 @@ mod answer;
 mod body;
 mod breaker;
 mod client;
+mod directory;
 mod endpoints;
 mod error;
 mod gates;
@@ -30,6 +32,7 @@ mod watch;
 pub use answer::{Answer, Mensaje, Shape};
 pub use breaker::Passage;
 pub use client::{TaxAuth, TimeOuts};
+pub use directory::{Directory, DirectoryError, Known, Wanted};
 pub use endpoints::{Endpoints, EndpointsError, Service, where_to_look};
 pub use error::{Lost, TaxAuthError};
 pub use gates::{Gates, Held, current_window, passage};

@@ -2,9 +2,11 @@
 //!
 //! A call that hands a document over answers with what became of it, or with an error that says whether it may have
 //! been taken ([`TaxAuthError::nothing_was_taken`](crate::TaxAuthError::nothing_was_taken)). A call that asks never
-//! fails over an odd success: it is [`Verdict::Unclear`](crate::Verdict::Unclear), to be asked again.
+//! fails over an odd success: it is [`Verdict::Unclear`](crate::Verdict::Unclear), to be asked again. Of the directory it is an
+//! error: there is no taxpayer of whom neither is true, listed or not.
 
 pub(crate) mod autenticacion;
+mod consultadirectorio;
 mod consultaestado;
 mod consultaresultado;
 mod consultarfce;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ecf::{Encf, Environment, Rnc};
-use ecf_store::CompanyId;
+use ecf_store::{CompanyId, DirectoryEntry};
 use xmldsig::Identity;
 
 use crate::endpoints::Service;
@@ -150,6 +150,21 @@ impl<'a> Session<'a> {
             self.tokens
                 .taxauth()
                 .summary_state(self.environment, &token, summary)
+                .await
+        })
+        .await
+    }
+
+    /// Where a taxpayer receives (`consultadirectorio`); `None`: it is not in the directory. [`Directory`](crate::Directory)
+    /// remembers it.
+    ///
+    /// # Errors
+    /// When the service cannot be asked or its answer says neither; the question may be repeated.
+    pub async fn directory_entry(&self, rnc: &Rnc) -> Result<Option<DirectoryEntry>, TaxAuthError> {
+        self.call(Service::ConsultaDirectorio, |token| async move {
+            self.tokens
+                .taxauth()
+                .directory_entry(self.environment, &token, rnc)
                 .await
         })
         .await

@@ -78,6 +78,17 @@ pub struct Waiting {
     pub lease: SignedDuration,
 }
 
+impl Waiting {
+    /// For a call that somebody waits for.
+    #[must_use]
+    pub fn of_look_up() -> Self {
+        Self {
+            looks: 10,
+            ..Self::default()
+        }
+    }
+}
+
 impl Default for Waiting {
     fn default() -> Self {
         Self {

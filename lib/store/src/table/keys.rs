@@ -6,7 +6,7 @@
 use std::{collections::HashMap, fmt, str::FromStr};
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use ecf::{Encf, Environment, ReceiptType};
+use ecf::{Encf, Environment, ReceiptType, Rnc};
 use jiff::{Timestamp, civil::Date, tz::Offset};
 
 use super::breaker::Host;
@@ -362,6 +362,11 @@ pub(crate) fn status_check() -> Key {
     Key::new("ta#status".to_owned(), "check")
 }
 
+/// What the authority's directory said of a taxpayer: nobody's but the environment's.
+pub(crate) fn directory(environment: Environment, rnc: &Rnc) -> Key {
+    Key::new(format!("dir#{}#{rnc}", environment.path_segment()), "entry")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -393,6 +398,7 @@ token           tok#060606060606060606060606060606060606060606060606060606060606
 breaker         ta#testecf / host#fc
 status          ta#ecf / status
 status check    ta#status / check
+directory       dir#testecf#131880681 / entry
 ";
 
     /// The single-table design on one page. A change here is a migration.
@@ -464,6 +470,10 @@ status check    ta#status / check
             ("breaker", breaker(Environment::TesteCF, Host::Fc).to_string()),
             ("status", authority_status(Environment::Ecf).to_string()),
             ("status check", status_check().to_string()),
+            (
+                "directory",
+                directory(Environment::TesteCF, &"131880681".parse().unwrap()).to_string(),
+            ),
         ]
         .map(|(what, key)| format!("{what:<15} {key}"))
         .join("\n");

@@ -16,6 +16,7 @@ use jiff::SignedDuration;
 use tokio::sync::watch;
 use xmldsig::Limits;
 
+mod directory;
 #[path = "../support/double.rs"]
 mod double;
 mod gates;

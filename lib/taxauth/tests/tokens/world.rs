@@ -88,6 +88,18 @@ pub(crate) fn refusing(tokens: &[&'static str]) -> Refused {
 
 /// An authority that grants `token-1`, `token-2`, … for an hour of the world's clock.
 pub(crate) async fn authority(world: &World, refused: &Refused) -> Double {
+    authority_answering(world, refused, |_| {
+        Play::new(200, r#"{"codigo":1,"estado":"Aceptado"}"#)
+    })
+    .await
+}
+
+/// The same, with its own answer to whoever shows a token that it accepts.
+pub(crate) async fn authority_answering(
+    world: &World,
+    refused: &Refused,
+    answer: impl Fn(&Seen) -> Play + Send + Sync + 'static,
+) -> Double {
     let granted = AtomicUsize::new(0);
     let refused = Arc::clone(refused);
     let now = Arc::clone(&world.now);
@@ -106,7 +118,7 @@ pub(crate) async fn authority(world: &World, refused: &Refused) -> Double {
         }
         let token = bearer(seen);
         if token.starts_with("token-") && !refused.lock().unwrap().contains(&token.as_str()) {
-            Play::new(200, r#"{"codigo":1,"estado":"Aceptado"}"#)
+            answer(seen)
         } else {
             Play::new(401, "")
         }
