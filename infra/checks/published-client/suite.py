@@ -26,7 +26,7 @@ LATER = {
         "ecf.list", "ecf.download_xml", "ecf.download_rfce", "ecf.status_public",
         "client.documents", "client.get_document", "client.download_artifact",
         "client.list_artifacts",
-        "dgii.rnc", "dgii.directory",
+        "dgii.rnc",
         "notices.changes", "notices.get",
     },
     "exchange with other issuers": {
@@ -42,7 +42,7 @@ CALLED = {
     "client.list_webhooks", "client.create_webhook", "client.test_webhook", "client.webhook_deliveries",
     "client.update_webhook", "client.rotate_webhook_secret", "client.delete_webhook",
     "dgii.status", "dgii.status_services", "dgii.status_maintenance", "dgii.status_impact", "dgii.status_environment",
-    "dgii.status_refresh",
+    "dgii.status_refresh", "dgii.directory",
 }
 
 
@@ -129,6 +129,7 @@ def main():
     assert client.dgii.status_environment("CerteCF")["environment"] == "CerteCF"
     assert client.dgii.status_impact("ecf")["impact"] == "none"
     assert len(client.dgii.status_impact()["items"]) == 3
+    assert client.dgii.directory("131880681")["listed"] is False
 
     hook = client.client.create_webhook(url=f"http://127.0.0.1:{server.server_port}/webhooks/ecf", events=["ecf.*"])
     assert hook.secret and hook.only_shown_once

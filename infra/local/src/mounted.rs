@@ -32,6 +32,7 @@ pub fn mount(name: &str, env: &Env, clients: &Clients, clock: Clock) -> Result<M
     Ok(match name {
         "certificates" => Mounted::Http(certificates::router(certificates::App::from_env(env, clients, clock)?)),
         "company" => Mounted::Http(company::router(company::App::from_env(env, clients, clock)?)),
+        "directory" => Mounted::Http(directory::router(directory::App::from_env(env, clients, clock)?)),
         "issuing" => Mounted::Http(issuing::router(issuing::App::from_env(env, clients, clock)?)),
         "signup" => Mounted::Http(signup::router(signup::App::from_env(env, clients, clock)?)),
         "status" => Mounted::Http(status::router(status::App::from_env(env, clients, clock)?)),

@@ -55,6 +55,7 @@ pub fn document() -> Result<String, OpenapiError> {
         company::Contract::openapi(),
         webhooks::Contract::openapi(),
         status::Contract::openapi(),
+        directory::Contract::openapi(),
     ] {
         contract.merge(part);
     }

@@ -14,7 +14,7 @@ use crate::support::System;
 const EVENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../events");
 
 /// What each request is answered. The ids in the payloads are of nobody: reading them finds nothing.
-const ANSWERS: [(&str, i64); 33] = [
+const ANSWERS: [(&str, i64); 34] = [
     ("certificates/inspect-p12.json", 200),
     ("certificates/list.json", 200),
     ("certificates/sign-xml.json", 200),
@@ -29,6 +29,7 @@ const ANSWERS: [(&str, i64); 33] = [
     ("company/show.json", 200),
     ("company/summary.json", 200),
     ("company/update.json", 200),
+    ("directory/look-up.json", 503),
     ("issuing/batch.json", 200),
     ("issuing/cancel.json", 404),
     ("issuing/get.json", 404),
@@ -52,7 +53,9 @@ const ANSWERS: [(&str, i64); 33] = [
 
 #[tokio::test(flavor = "multi_thread")]
 async fn every_event_is_taken_by_its_function() {
-    let stack = TestStack::start().await;
+    // Nobody listens there: what asks the tax authority says that it is away.
+    let nobody = ["TaxauthEcfUrl", "TaxauthFcUrl"].map(|name| (name, "http://127.0.0.1:9"));
+    let stack = TestStack::with_parameters(&nobody).await;
     let company = stack.company().await;
     let template = Stack::embedded(std::collections::BTreeMap::new()).unwrap();
     let mut requests = Vec::new();
