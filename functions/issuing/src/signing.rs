@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use ecf::messages::Rfce;
 use ecf::{Ecf, FechaHora, Numbered};
-use ecf_api::ApiError;
+use ecf_api::{ApiError, usable_identity};
 use ecf_store::{CompanyId, ContentHash, ReceiptId, Scope, Signed, StoreError};
 use jiff::Timestamp;
 use xmldsig::Identity;
@@ -41,31 +41,12 @@ pub(crate) enum Signer {
 /// The identity that signs for the company now. It is asked for before a number is taken: without it the number would be lost.
 ///
 /// # Errors
-/// When the company has no certificate, or one that is not valid now.
+/// When the company has no certificate, or one that does not open or is not valid now.
 pub(crate) async fn signer(app: &App, company: &CompanyId, now: Timestamp) -> Result<Signer, ApiError> {
-    let found = match app.identities.of(company, now).await {
-        Err(error) if error.is_retryable() => return Ok(Signer::OutOfReach(error)),
-        Err(error @ StoreError::Corrupt { .. }) => {
-            let message = "the company's certificate does not open any more: upload its P12 again";
-            return Err(ApiError::conflict("certificate_unusable", message).caused_by(error));
-        }
-        found => found?,
-    };
-    let Some(identity) = found else {
-        return Err(ApiError::conflict(
-            "certificate_missing",
-            "the company has no certificate yet: upload its P12 first",
-        ));
-    };
-    let certificate = identity.certificate();
-    if !certificate.is_valid_at(now) {
-        let message = format!(
-            "the company's certificate is valid from {} to {}: upload a current one",
-            certificate.not_before, certificate.not_after
-        );
-        return Err(ApiError::conflict("certificate_not_valid", message));
+    match app.identities.of(company, now).await {
+        Err(error) if error.is_retryable() => Ok(Signer::OutOfReach(error)),
+        found => usable_identity(found, now).map(Signer::Here),
     }
-    Ok(Signer::Here(identity))
 }
 
 /// Takes a number, signs at this instant and keeps the bytes, under the month in which the receipt was created.

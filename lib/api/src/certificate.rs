@@ -15,7 +15,7 @@
 
 use std::sync::Arc;
 
-use ecf_store::{CompanyId, Identities};
+use ecf_store::{CompanyId, Identities, StoreError};
 use jiff::Timestamp;
 use xmldsig::{Certificate, CertificateError, Identity, P12Error};
 
@@ -66,13 +66,31 @@ pub fn open_certificate(p12: &[u8], pin: &str, fields: P12Fields, now: Timestamp
 /// The identity that signs for a company now.
 ///
 /// # Errors
-/// 409 when the company has no certificate, or one that is not valid now.
+/// 409 when the company has no certificate, or one that does not open or is not valid now.
 pub async fn signing_identity(
     identities: &Identities,
     company: &CompanyId,
     now: Timestamp,
 ) -> Result<Arc<Identity>, ApiError> {
-    let Some(identity) = identities.of(company, now).await? else {
+    usable_identity(identities.of(company, now).await, now)
+}
+
+/// The same, for who asked for it already.
+///
+/// # Errors
+/// As [`signing_identity`].
+pub fn usable_identity(
+    found: Result<Option<Arc<Identity>>, StoreError>,
+    now: Timestamp,
+) -> Result<Arc<Identity>, ApiError> {
+    let found = match found {
+        Err(error @ StoreError::Corrupt { .. }) => {
+            let message = "the company's certificate does not open any more: upload its P12 again";
+            return Err(ApiError::conflict("certificate_unusable", message).caused_by(error));
+        }
+        found => found?,
+    };
+    let Some(identity) = found else {
         return Err(ApiError::conflict(
             "certificate_missing",
             "the company has no certificate yet: upload its P12 first",
