@@ -19,6 +19,8 @@ mod client;
 mod directory;
 mod endpoints;
 mod error;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzz;
 mod gates;
 mod services;
 mod session;

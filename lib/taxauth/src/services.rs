@@ -10,7 +10,7 @@ mod consultadirectorio;
 mod consultaestado;
 mod consultaresultado;
 mod consultarfce;
-mod consultatrackids;
+pub(crate) mod consultatrackids;
 mod recepcion;
 mod recepcionfc;
 

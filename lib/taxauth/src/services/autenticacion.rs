@@ -26,8 +26,7 @@ impl TaxAuth {
     pub(crate) async fn seed(&self, environment: Environment) -> Result<Result<Vec<u8>, Odd>, TaxAuthError> {
         let reply = self.ask(Service::Semilla, environment, None, &[]).await?;
         let bytes = reply.bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&reply.bytes);
-        // Our signature stands for the taxpayer: nothing but a seed gets one here.
-        if crate::body::xml_root(bytes).as_deref() == Some("SemillaModel") {
+        if is_seed(bytes) {
             Ok(Ok(bytes.to_vec()))
         } else {
             Ok(Err(Odd(Box::new(reply.answer()))))
@@ -48,7 +47,12 @@ impl TaxAuth {
     }
 }
 
-fn grant(body: &Body) -> Option<Grant> {
+/// Our signature stands for the taxpayer: nothing but a seed gets one.
+pub(crate) fn is_seed(bytes: &[u8]) -> bool {
+    crate::body::xml_root(bytes).as_deref() == Some("SemillaModel")
+}
+
+pub(crate) fn grant(body: &Body) -> Option<Grant> {
     let record = body.as_record()?;
     Some(Grant {
         token: record.text("token")?.to_owned(),

@@ -54,7 +54,7 @@ impl TaxAuth {
     }
 }
 
-fn read(body: &Body, answer: Answer) -> Submissions {
+pub(crate) fn read(body: &Body, answer: Answer) -> Submissions {
     let records: Vec<&Record> = match body {
         Body::Record(record) => match record.all("trackids").next() {
             Some(_) => record.all("trackids").filter_map(as_record).collect(),
