@@ -28,6 +28,8 @@
 //! | receipt by e-NCF | [`Table::receipt_by_encf`] | lock, then receipt | 2 reads |
 //! | receipt by `external_id`, track id | [`Table::receipt_by_external_id`], [`Table::receipt_by_track_id`] | `external`, `track` | 1½ reads |
 //! | receipts newest first | [`Table::receipts_newest`] | `list`: `{company}#{env}#{day}` | by page |
+//! | a page of receipts, filtered, with the total | [`Table::list_receipts`] | counters, `list`, receipts | by page |
+//! | all with an `external_id` | [`Table::receipts_by_external_id`] | `external`, receipts | by page |
 //! | totals | [`Table::day_counts`] | `cnt#{company}#{env}` / `{day}` | by range |
 //! | what is overdue | [`Table::due_now`] | `due#{shard}` / time | by page |
 //! | subscriptions of a company | [`Table::webhooks`] | `wh#{company}#{env}` | by page |
@@ -75,9 +77,9 @@ pub use table::{
     DueType, Edit, Failure, Failures, HOLD_SPREAD, Host, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey,
     ListedReceipt, MOST_FREE, Mode, ModifiedReceipt, NewApiKey, NewCompany, NewNote, NewRange, NewReceipt, NewSignup,
     NewWebhook, Note, Numbering, OUTCOME_UNKNOWN, Open, Opened, OutboxEntry, Pause, RANGE_SHARDS, RANGES_PER_TYPE,
-    Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt, Recorded, Reviewed, SHARDS,
-    ServiceStatus, SettingsChanges, Signed, SignedLater, SignupRecord, StatusCheck, StoredToken, Table, Take,
-    Thresholds, Undelivered, UnknownCertificateOwner, Verdict, Verification, WEBHOOK_LIMIT, Webhook, WebhookChanges,
-    WebhookCreated, Window, Withdrawal, fiscal_day, webhook_context,
+    Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt, ReceiptFilter, ReceiptPage, Recorded,
+    Reviewed, SHARDS, ServiceStatus, SettingsChanges, Signed, SignedLater, SignupRecord, StatusCheck, StoredToken,
+    Table, Take, Thresholds, Undelivered, UnknownCertificateOwner, Verdict, Verification, WEBHOOK_LIMIT, Webhook,
+    WebhookChanges, WebhookCreated, Window, Withdrawal, fiscal_day, webhook_context,
 };
 pub use vault::{StoredCertificate, Vault};

@@ -48,8 +48,8 @@ pub use due::{DueEntry, DueRecord, SHARDS};
 pub use keys::fiscal_day;
 pub use receipts::{
     Claim, Cleared, Created, Failure, HOLD_SPREAD, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedReceipt, Mode,
-    ModifiedReceipt, NewNote, NewReceipt, Note, OUTCOME_UNKNOWN, OutboxEntry, Receipt, Recorded, Signed, SignedLater,
-    Verdict, Withdrawal,
+    ModifiedReceipt, NewNote, NewReceipt, Note, OUTCOME_UNKNOWN, OutboxEntry, Receipt, ReceiptFilter, ReceiptPage,
+    Recorded, Signed, SignedLater, Verdict, Withdrawal,
 };
 pub use sequences::{
     CallerTake, Changed, DueNumbers, DueRange, DueType, MOST_FREE, NewRange, Numbering, Opened, RANGE_SHARDS,
@@ -127,8 +127,13 @@ impl Table {
         loop {
             let mut request = self.query_request(&query).set_exclusive_start_key(start.take());
             if let Some(limit) = query.limit {
-                let left = limit.saturating_sub(items.len()).clamp(1, 1_000);
-                request = request.limit(i32::try_from(left).unwrap_or(1_000));
+                // What is filtered out counts here: whole pages are read then.
+                let left = if query.only.is_empty() {
+                    limit.saturating_sub(items.len()).clamp(1, LARGEST_READ)
+                } else {
+                    LARGEST_READ
+                };
+                request = request.limit(i32::try_from(left).unwrap_or(i32::MAX));
             }
             let page = request
                 .send()
@@ -175,6 +180,7 @@ impl Table {
             .expression_attribute_values(":partition", AttributeValue::S(partition.clone()))
             .consistent_read(query.consistent)
             .scan_index_forward(!query.newest_first);
+        let request = filtered(request, &query.only);
         match &query.sort {
             Sort::All => request.key_condition_expression("#partition = :partition"),
             Sort::BeginsWith(name, prefix) => request
@@ -190,6 +196,24 @@ impl Table {
     }
 }
 
+/// At most so many items in one answer.
+const LARGEST_READ: usize = 1_000;
+
+fn filtered(request: QueryFluentBuilder, only: &[(&str, AttributeValue)]) -> QueryFluentBuilder {
+    if only.is_empty() {
+        return request;
+    }
+    let mut conditions = Vec::new();
+    let mut request = request;
+    for (place, (name, value)) in only.iter().enumerate() {
+        conditions.push(format!("#only{place} = :only{place}"));
+        request = request
+            .expression_attribute_names(format!("#only{place}"), *name)
+            .expression_attribute_values(format!(":only{place}"), value.clone());
+    }
+    request.filter_expression(conditions.join(" AND "))
+}
+
 /// One partition's items in order.
 struct Query<'a> {
     index: Option<&'a str>,
@@ -198,6 +222,8 @@ struct Query<'a> {
     consistent: bool,
     newest_first: bool,
     limit: Option<usize>,
+    /// What else an item must be: attributes and their values. What does not match is read, and paid, all the same.
+    only: Vec<(&'a str, AttributeValue)>,
 }
 
 impl<'a> Query<'a> {
@@ -209,6 +235,7 @@ impl<'a> Query<'a> {
             consistent: false,
             newest_first: false,
             limit: None,
+            only: Vec::new(),
         }
     }
 

@@ -4,11 +4,12 @@
 //! A typical item stays under 1 KB, so that each write costs one unit; hence the short attribute names, which
 //! `record.rs` lists. `creation.rs` has the one transaction that makes an answer true, `sending.rs` the claims before
 //! each send, `holding.rs` what waits for the authority, `verdict.rs` the end of the way, `notes.rs` what notes take from the receipts that they modify, `finding.rs`
-//! the other ways to a receipt.
+//! the other ways to a receipt, `listing.rs` many of them in order.
 
 mod creation;
 mod finding;
 mod holding;
+mod listing;
 mod notes;
 mod operating;
 mod record;
@@ -24,6 +25,7 @@ pub use creation::{Created, NewReceipt, SignedLater};
 pub use finding::ListedReceipt;
 pub(super) use finding::{lock_owner, read_listed};
 pub use holding::HOLD_SPREAD;
+pub use listing::{ReceiptFilter, ReceiptPage};
 pub use notes::{Cleared, ModifiedReceipt, NewNote, Note};
 pub use sending::{Claim, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, OUTCOME_UNKNOWN};
 pub use verdict::{Failure, Recorded, Verdict};

@@ -10,6 +10,7 @@ mod companies;
 mod creation;
 mod faults;
 mod interleavings;
+mod listing;
 mod lists;
 mod notes;
 mod objects;

@@ -1,0 +1,191 @@
+//! Pages of receipts, held against what a list in memory would give.
+
+use ecf::{ReceiptState, ReceiptType};
+use ecf_store::{Receipt, ReceiptFilter, Recorded, Verdict};
+use jiff::SignedDuration;
+
+use crate::support::{App, T31, app, at, new_receipt, noon};
+
+/// Four days of receipts of two types, newest first; of every five two are accepted, one submitted.
+async fn four_days(app: &App) -> Vec<Receipt> {
+    let mut all = Vec::new();
+    for place in 0..40_i64 {
+        let ecf_type = if place % 3 == 0 { "33" } else { "31" };
+        let key = format!("order-{place}");
+        let mut new = new_receipt(&app.scope, &key, &format!("E{ecf_type}{:010}", place + 1));
+        new.created_at = noon() - SignedDuration::from_hours(place * 2);
+        new.external_id = Some(format!("external-{}", place % 20));
+        let mut receipt = app.create(new).await;
+        if place % 5 < 3 {
+            receipt = app.reaches_the_authority(&receipt, &format!("track-{place}")).await;
+        }
+        if place % 5 < 2 {
+            receipt = app.is_accepted(&receipt).await;
+        }
+        app.counted(&receipt).await;
+        all.push(receipt);
+    }
+    all
+}
+
+fn filters() -> Vec<ReceiptFilter> {
+    let all = ReceiptFilter::default();
+    let mut filters = vec![all];
+    for state in [
+        ReceiptState::Accepted,
+        ReceiptState::Submitted,
+        ReceiptState::Signed,
+        ReceiptState::Failed,
+    ] {
+        for ecf_type in [None, Some(T31), Some(ReceiptType::E33), Some(ReceiptType::E46)] {
+            filters.push(ReceiptFilter {
+                state: Some(state),
+                ecf_type,
+                ..all
+            });
+        }
+    }
+    let instants = [
+        (Some(at("2026-11-25T10:00:00Z")), None),
+        (None, Some(at("2026-11-26T08:00:00Z"))),
+        // Both instants are those of receipts, and both count.
+        (
+            Some(noon() - SignedDuration::from_hours(30)),
+            Some(noon() - SignedDuration::from_hours(20)),
+        ),
+        (Some(at("2026-11-26T04:00:00Z")), Some(at("2026-11-27T03:59:59.999Z"))),
+        (Some(noon()), Some(noon() - SignedDuration::from_hours(1))),
+        (Some(noon() + SignedDuration::from_hours(1)), None),
+    ];
+    for (from, to) in instants {
+        filters.push(ReceiptFilter { from, to, ..all });
+        let ecf_type = Some(T31);
+        filters.push(ReceiptFilter {
+            from,
+            to,
+            ecf_type,
+            ..all
+        });
+        let state = Some(ReceiptState::Accepted);
+        filters.push(ReceiptFilter { from, to, state, ..all });
+    }
+    filters
+}
+
+#[tokio::test]
+async fn every_page_is_the_one_that_a_whole_list_would_give() {
+    let app = app("pages").await;
+    let all = four_days(&app).await;
+    for filter in filters() {
+        let wanted: Vec<_> = all.iter().filter(|receipt| filter.takes(receipt)).cloned().collect();
+        for (limit, offset) in [
+            (50, 0),
+            (7, 0),
+            (7, 3),
+            (1, 12),
+            (10, 25),
+            (100, 39),
+            (5, 40),
+            (5, 1_000),
+        ] {
+            let page = app
+                .table
+                .list_receipts(&app.scope, &filter, (limit, offset), noon())
+                .await
+                .unwrap();
+            let skip = usize::try_from(offset).unwrap();
+            let expected: Vec<_> = wanted.iter().skip(skip).take(limit).cloned().collect();
+            assert_eq!(page.receipts, expected, "{filter:?} {limit} {offset}");
+            assert_eq!(page.total, wanted.len() as u64, "{filter:?} {limit} {offset}");
+        }
+    }
+    for scope in app.foreign_scopes() {
+        let page = app
+            .table
+            .list_receipts(&scope, &ReceiptFilter::default(), (50, 0), noon())
+            .await
+            .unwrap();
+        assert_eq!((page.receipts, page.total), (vec![], 0));
+    }
+}
+
+#[tokio::test]
+async fn a_receipt_of_today_is_listed_before_it_is_counted() {
+    let app = app("uncounted").await;
+    let receipt = app.create(new_receipt(&app.scope, "now", "E310000000001")).await;
+    let page = app
+        .table
+        .list_receipts(&app.scope, &ReceiptFilter::default(), (50, 0), noon())
+        .await
+        .unwrap();
+    assert_eq!((page.receipts, page.total), (vec![receipt], 1));
+}
+
+#[tokio::test]
+async fn all_receipts_with_one_external_id_are_found() {
+    let app = app("external list").await;
+    let all = four_days(&app).await;
+    let wanted: Vec<_> = all
+        .iter()
+        .filter(|receipt| receipt.external_id.as_deref() == Some("external-3"))
+        .collect();
+    let found = app
+        .table
+        .receipts_by_external_id(&app.scope, "external-3")
+        .await
+        .unwrap();
+    assert_eq!(found.iter().collect::<Vec<_>>(), wanted);
+    assert_eq!(found.len(), 2);
+    for scope in app.foreign_scopes() {
+        assert_eq!(
+            app.table.receipts_by_external_id(&scope, "external-3").await.unwrap(),
+            []
+        );
+    }
+}
+
+impl App {
+    async fn reaches_the_authority(&self, receipt: &Receipt, track_id: &str) -> Receipt {
+        let (id, at) = (&receipt.public_id, receipt.created_at);
+        let lease = SignedDuration::from_secs(60);
+        self.table.claim_send(&self.scope, id, at, lease).await.unwrap();
+        self.table
+            .record_submitted(&self.scope, id, track_id, at)
+            .await
+            .unwrap();
+        self.table.receipt(&self.scope, id).await.unwrap().unwrap()
+    }
+
+    async fn is_accepted(&self, receipt: &Receipt) -> Receipt {
+        let verdict = Verdict {
+            state: ReceiptState::Accepted,
+            track_id: None,
+            error_code: None,
+            error_message: None,
+            secuencia_utilizada: Some(true),
+            taxauth_response: None,
+            outbox: vec![],
+        };
+        let recorded = self
+            .table
+            .record_verdict(&self.scope, &receipt.public_id, verdict, receipt.created_at);
+        match recorded.await.unwrap() {
+            Recorded::Now(receipt) => receipt,
+            other => panic!("not accepted: {other:?}"),
+        }
+    }
+
+    async fn counted(&self, receipt: &Receipt) {
+        let (day, total) = (receipt.day(), &receipt.monto_total);
+        self.table
+            .count_created(&self.scope, day, receipt.ecf_type, total)
+            .await
+            .unwrap();
+        if receipt.state.is_final() {
+            let counted = self
+                .table
+                .count_verdict(&self.scope, day, receipt.ecf_type, receipt.state, total);
+            counted.await.unwrap();
+        }
+    }
+}
