@@ -1,13 +1,14 @@
 //! The commands, and which module carries each out.
 
 use ecf::{Environment, ReceiptType, Rnc};
-use ecf_store::{ApiKeyId, CompanyId, ReceiptId, Scope};
+use ecf_store::{ApiKeyId, CompanyId, NoticeId, ReceiptId, Scope};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::check::{self, Check};
+use crate::notices::{self, ChangedNotice, NewNotice};
 use crate::receipts::Outcome;
 use crate::{App, OperatorError, companies, receipts};
 
@@ -58,6 +59,21 @@ pub(crate) enum Command {
         limit: Option<usize>,
     },
     Check(Check),
+    DraftNotice(NewNotice),
+    ShowNotice {
+        notice: NoticeId,
+    },
+    PublishNotice {
+        notice: NoticeId,
+    },
+    UpdateNotice(ChangedNotice),
+    ResolveNotice {
+        notice: NoticeId,
+        note: Option<String>,
+    },
+    WithdrawNotice {
+        notice: NoticeId,
+    },
 }
 
 /// A receipt of a company's environment.
@@ -134,6 +150,12 @@ impl Command {
             Self::ResolveOutcome { .. } => "resolve_outcome",
             Self::ReplayDeadLetters { .. } => "replay_dead_letters",
             Self::Check(_) => "check",
+            Self::DraftNotice(_) => "draft_notice",
+            Self::ShowNotice { .. } => "show_notice",
+            Self::PublishNotice { .. } => "publish_notice",
+            Self::UpdateNotice(_) => "update_notice",
+            Self::ResolveNotice { .. } => "resolve_notice",
+            Self::WithdrawNotice { .. } => "withdraw_notice",
         }
     }
 
@@ -170,6 +192,12 @@ impl Command {
             }
             Self::ReplayDeadLetters { queue, limit } => replay(app, &queue, limit).await,
             Self::Check(command) => check::run(app, command).await,
+            Self::DraftNotice(new) => notices::draft(app, new).await,
+            Self::ShowNotice { notice } => notices::show(app, &notice).await,
+            Self::PublishNotice { notice } => notices::publish(app, &notice).await,
+            Self::UpdateNotice(changed) => notices::update(app, changed).await,
+            Self::ResolveNotice { notice, note } => notices::resolve(app, &notice, note).await,
+            Self::WithdrawNotice { notice } => notices::withdraw(app, &notice).await,
         }
     }
 }

@@ -7,12 +7,14 @@
 //! |---|---|
 //! | create, show, activate, deactivate, verify a company; issue, list, revoke its keys; open a range | [`companies`] |
 //! | show, requeue, retry a receipt; resolve an unknown outcome | [`receipts`] |
+//! | draft, show, publish, update, resolve, withdraw a notice | [`notices`] |
 //! | replay dead letters | [`command`] |
 //! | check that everything kept of a company agrees | [`check`] |
 
 mod check;
 mod command;
 mod companies;
+mod notices;
 mod receipts;
 
 use std::collections::BTreeMap;

@@ -1,12 +1,14 @@
-//! The service's own health, the tax authority's condition, and the published contract.
+//! The service's own health, the tax authority's condition, notices, and the published contract.
 //!
 //! | Route | Handler |
 //! |---|---|
 //! | `GET /api/v1/health` | [`health`]: is the service able to take receipts |
 //! | `GET /api/v1/taxauth/status…` | [`taxauth`]: is the tax authority able to, and what of it when not |
+//! | `GET /api/v1/notices/changes`, `/{public_id}` | [`notices`]: what the operator has to tell |
 //! | `GET /openapi/public-v1.json` | [`openapi`]: the contract, as checked in |
 
 mod health;
+mod notices;
 mod openapi;
 mod taxauth;
 
@@ -28,12 +30,15 @@ pub struct App {
     table: Table,
     gates: Arc<Gates>,
     status: Arc<StatusWatch>,
+    /// Whether this deployment tells notices.
+    notices_enabled: bool,
     clock: Clock,
 }
 
 impl App {
     /// Builds what the function needs from its environment: `TABLE_NAME`, `TAXAUTH_STATUS_URL` and optionally
-    /// `TAXAUTH_STATUS_KEY`, without which the status service is not asked.
+    /// `TAXAUTH_STATUS_KEY`, without which the status service is not asked, and
+    /// `NOTICES_ENABLED` (`false` tells none).
     ///
     /// # Errors
     /// Names the first variable that is missing or wrong.
@@ -48,6 +53,7 @@ impl App {
             keys: Keys::new(table.clone(), clock.clone()),
             gates: Arc::new(Gates::new(table.clone(), Arc::new(move || now.now()))),
             status: Arc::new(StatusWatch::new(service, table.clone())),
+            notices_enabled: env.parsed("NOTICES_ENABLED")?.unwrap_or(true),
             table,
             clock,
         })
@@ -71,6 +77,8 @@ impl FromRef<App> for Keys {
     taxauth::impact_of,
     taxauth::environment_status,
     taxauth::refresh,
+    notices::changes,
+    notices::show,
     openapi::openapi
 ))]
 pub struct Contract;
@@ -89,6 +97,8 @@ pub fn router(app: App) -> Router {
             get(taxauth::environment_status),
         )
         .route("/api/v1/taxauth/status/refresh", get(taxauth::refresh))
+        .route("/api/v1/notices/changes", get(notices::changes))
+        .route("/api/v1/notices/{public_id}", get(notices::show))
         .route("/openapi/public-v1.json", get(openapi::openapi))
         .with_state(app);
     ecf_api::finish(routes)

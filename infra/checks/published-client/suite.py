@@ -7,6 +7,7 @@ proves that none was forgotten.
 import base64
 import inspect
 import json
+import subprocess
 import sys
 import tempfile
 import threading
@@ -27,7 +28,6 @@ LATER = {
         "client.documents", "client.get_document", "client.download_artifact",
         "client.list_artifacts",
         "dgii.rnc",
-        "notices.changes", "notices.get",
     },
     "exchange with other issuers": {
         "ecf.submit_acecf", "ecf.acecf_outbound", "ecf.acecf_inbound", "ecf.cancel_sequences",
@@ -42,7 +42,7 @@ CALLED = {
     "client.list_webhooks", "client.create_webhook", "client.test_webhook", "client.webhook_deliveries",
     "client.update_webhook", "client.rotate_webhook_secret", "client.delete_webhook",
     "dgii.status", "dgii.status_services", "dgii.status_maintenance", "dgii.status_impact", "dgii.status_environment",
-    "dgii.status_refresh", "dgii.directory",
+    "dgii.status_refresh", "dgii.directory", "notices.changes", "notices.get",
 }
 
 
@@ -77,6 +77,15 @@ def refused(error, call):
     except error as refusal:
         return refusal
     raise AssertionError(f"expected {error.__name__}")
+
+
+def operator(command, **members):
+    """Carries out a command of the operator on the running system."""
+    body = json.dumps({"command": command, **members})
+    out = subprocess.run([sys.argv[2], "operator", body, "--data", sys.argv[3]], capture_output=True, check=True)
+    answer = json.loads(out.stdout)
+    assert "error" not in answer, answer
+    return answer
 
 
 def payload():
@@ -129,7 +138,19 @@ def main():
     assert client.dgii.status_environment("CerteCF")["environment"] == "CerteCF"
     assert client.dgii.status_impact("ecf")["impact"] == "none"
     assert len(client.dgii.status_impact()["items"]) == 3
-    assert client.dgii.directory("131880681")["listed"] is False
+    assert client.dgii.directory(rnc="131880681")["listed"] is False
+    feed = client.notices.changes()
+    assert (feed.schema_version, feed.changes, feed.has_more) == (1, [], False), feed
+    assert client.notices.changes(cursor=feed.next_cursor, limit=10).changes == []
+    draft = operator("draft_notice", category="announcement", severity="info", title="Aviso", body="Texto", audience="all")
+    notice = operator("publish_notice", notice=draft["notice"]["id"])["notice"]["id"]
+    feed = client.notices.changes(cursor=feed.next_cursor)
+    assert [(change.operation, change.notice.id) for change in feed.changes] == [("upsert", notice)], feed
+    assert client.notices.get(notice).state == "active"
+    operator("withdraw_notice", notice=notice)
+    feed = client.notices.changes(cursor=feed.next_cursor)
+    assert [(change.operation, change.notice.id) for change in feed.changes] == [("revoke", notice)], feed
+    refused(ECFNotFoundError, lambda: client.notices.get(notice))
 
     hook = client.client.create_webhook(url=f"http://127.0.0.1:{server.server_port}/webhooks/ecf", events=["ecf.*"])
     assert hook.secret and hook.only_shown_once

@@ -72,6 +72,7 @@ fn each_route_stands_once_and_has_its_twin() {
             "ANY /api/v1/ecf issuing",
             "ANY /api/v1/ecf/{proxy+} issuing",
             "ANY /api/v1/health status",
+            "ANY /api/v1/notices/{proxy+} status",
             "ANY /api/v1/public/register signup",
             "ANY /api/v1/taxauth/directory directory",
             "ANY /api/v1/taxauth/status status",

@@ -113,9 +113,14 @@ id! {
     /// A certificate in its company's history.
     CertificateId
 }
+id! {
+    /// A notice of the operator.
+    NoticeId
+}
 random_id!(CompanyId);
 random_id!(WebhookId);
 random_id!(ApiKeyId);
+random_id!(NoticeId);
 sharded_id!(ReceiptId);
 sharded_id!(AnnouncementId);
 sharded_id!(WebhookId);

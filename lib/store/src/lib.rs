@@ -38,6 +38,8 @@
 //! | an event of our own | [`Table::create_announcement`], [`Table::untold_announcement`] | `an#{company}#{env}#{id}` | 1 write + 1 index, 1 read |
 //! | the authority's token | [`Table::token`] | `tok#{certificate}#{env}` | 1 read |
 //! | condition of the authority | [`Table::condition`] | `ta#{env}`: breakers, status | ½ read, per process and seconds |
+//! | a notice | [`Table::notice_for`], [`Table::change_notice`] | `no#{id}`; entries in `nf#…` | 1 read; 3 writes and 2 an audience |
+//! | notices after a number | [`Table::notice_events`] | `nf#{company}`, `nf#{env}`, `nf#all` / number | 1 read, 3 queries |
 //! | where a taxpayer receives | [`Table::directory_listing`] | `dir#{env}#{rnc}` | ½ read, and 1 write in hours |
 //! | company, owner of an RNC | [`Table::company`], [`Table::company_by_rnc`] | `co#{company}`, `rnc#{rnc}` | 1 read, ½ read |
 //! | a company's settings, for each receipt | [`Profiles::of`] | `co#{company}` | 1 read a minute |
@@ -65,21 +67,23 @@ pub use dead_letters::DeadLetters;
 pub use error::StoreError;
 pub use identities::{Identities, certificate_summary};
 pub use ids::{
-    AnnouncementId, ApiKeyId, CertificateId, CompanyId, DeliveryId, EventKey, IdError, ReceiptId, Scope, Subject,
-    WebhookId,
+    AnnouncementId, ApiKeyId, CertificateId, CompanyId, DeliveryId, EventKey, IdError, NoticeId, ReceiptId, Scope,
+    Subject, WebhookId,
 };
 pub use profiles::Profiles;
 pub use queues::{IssuingJob, LONGEST_DELAY, QueueUrls, Queues, SubmissionJob, SubmissionUrls, WebhookJob};
 pub use table::{
-    Announcement, ApiKey, AuthorityStatus, Breaker, CallerTake, Cause, CertificateActivated, CertificateOwner,
-    CertificateSummary, Changed, Claim, Cleared, Company, CompanyChanges, CompanyCreated, CompanySettings, Condition,
-    Created, DayCounts, DayPage, Delivery, DirectoryEntry, DirectoryListing, DueEntry, DueNumbers, DueRange, DueRecord,
-    DueType, Edit, Failure, Failures, HOLD_SPREAD, Host, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey,
-    ListedReceipt, MOST_FREE, Mode, ModifiedReceipt, NewApiKey, NewCompany, NewNote, NewRange, NewReceipt, NewSignup,
-    NewWebhook, Note, Numbering, OUTCOME_UNKNOWN, Open, Opened, OutboxEntry, Pause, RANGE_SHARDS, RANGES_PER_TYPE,
-    Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt, ReceiptFilter, ReceiptPage, Recorded,
-    Reviewed, SHARDS, ServiceStatus, SettingsChanges, Signed, SignedLater, SignupRecord, StatusCheck, StoredToken,
-    Table, Take, Thresholds, Undelivered, UnknownCertificateOwner, Verdict, Verification, WEBHOOK_LIMIT, Webhook,
-    WebhookChanges, WebhookCreated, Window, Withdrawal, fiscal_day, webhook_context,
+    Announcement, ApiKey, Audience, AuthorityStatus, Breaker, CallerTake, Cause, CertificateActivated,
+    CertificateOwner, CertificateSummary, Changed, Claim, Cleared, Company, CompanyChanges, CompanyCreated,
+    CompanySettings, Condition, Created, DayCounts, DayPage, Delivery, DirectoryEntry, DirectoryListing, DueEntry,
+    DueNumbers, DueRange, DueRecord, DueType, Edit, Failure, Failures, HOLD_SPREAD, Host, LOOKUP_SPACING,
+    LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, MOST_FREE, Mode, ModifiedReceipt, NewApiKey, NewCompany,
+    NewNote, NewRange, NewReceipt, NewSignup, NewWebhook, Note, Notice, NoticeCategory, NoticeChange, NoticeChanged,
+    NoticeContent, NoticeEdit, NoticeEvent, NoticePage, NoticeSeverity, NoticeState, Numbering, OUTCOME_UNKNOWN, Open,
+    Opened, OutboxEntry, Pause, RANGE_SHARDS, RANGES_PER_TYPE, Range, RangeAlert, RangeChanges, RangeId, RangeIdError,
+    RangeState, Receipt, ReceiptFilter, ReceiptPage, Recorded, Reviewed, SHARDS, ServiceStatus, SettingsChanges,
+    Signed, SignedLater, SignupRecord, StatusCheck, StoredToken, Table, Take, Thresholds, Undelivered,
+    UnknownCertificateOwner, Verdict, Verification, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, Window,
+    Withdrawal, fiscal_day, webhook_context,
 };
 pub use vault::{StoredCertificate, Vault};

@@ -17,6 +17,7 @@ mod directory;
 mod due;
 mod item;
 mod keys;
+mod notices;
 mod receipts;
 mod sequences;
 mod tokens;
@@ -46,6 +47,10 @@ pub use deliveries::Delivery;
 pub use directory::{DirectoryEntry, DirectoryListing};
 pub use due::{DueEntry, DueRecord, SHARDS};
 pub use keys::fiscal_day;
+pub use notices::{
+    Audience, Notice, NoticeCategory, NoticeChange, NoticeChanged, NoticeContent, NoticeEdit, NoticeEvent, NoticePage,
+    NoticeSeverity, NoticeState,
+};
 pub use receipts::{
     Claim, Cleared, Created, Failure, HOLD_SPREAD, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedReceipt, Mode,
     ModifiedReceipt, NewNote, NewReceipt, Note, OUTCOME_UNKNOWN, OutboxEntry, Receipt, ReceiptFilter, ReceiptPage,

@@ -5,6 +5,7 @@
 mod check;
 mod companies;
 mod letters;
+mod notices;
 mod receipts;
 
 use ecf_store::{Receipt, Table};

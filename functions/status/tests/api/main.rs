@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
+mod notices;
 mod taxauth;
 
 use std::{fs, path::Path};
@@ -82,7 +83,7 @@ async fn every_payload_in_the_folder_is_answered() {
     let (stack, router) = started().await;
     let company = stack.company().await;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../events/status");
-    for name in ["health.json", "maintenance.json", "openapi.json"] {
+    for name in ["health.json", "maintenance.json", "notice-changes.json", "openapi.json"] {
         let mut event: Value = serde_json::from_str(&fs::read_to_string(folder.join(name)).unwrap()).unwrap();
         event["headers"]["X-API-Key"] = json!(company.api_key);
         event["multiValueHeaders"]["X-API-Key"] = json!([company.api_key]);

@@ -14,7 +14,7 @@ use crate::support::System;
 const EVENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../events");
 
 /// What each request is answered. The ids in the payloads are of nobody: reading them finds nothing.
-const ANSWERS: [(&str, i64); 34] = [
+const ANSWERS: [(&str, i64); 36] = [
     ("certificates/inspect-p12.json", 200),
     ("certificates/list.json", 200),
     ("certificates/sign-xml.json", 200),
@@ -40,6 +40,8 @@ const ANSWERS: [(&str, i64); 34] = [
     ("signup/register.json", 201),
     ("status/health.json", 200),
     ("status/maintenance.json", 200),
+    ("status/notice-changes.json", 200),
+    ("status/notice.json", 404),
     ("status/openapi.json", 200),
     ("webhooks/create.json", 201),
     ("webhooks/delete.json", 404),

@@ -12,7 +12,9 @@ use jiff::{Timestamp, civil::Date, tz::Offset};
 use super::breaker::Host;
 use crate::{
     StoreError,
-    ids::{AnnouncementId, ApiKeyId, CertificateId, CompanyId, DeliveryId, EventKey, ReceiptId, Scope, WebhookId},
+    ids::{
+        AnnouncementId, ApiKeyId, CertificateId, CompanyId, DeliveryId, EventKey, NoticeId, ReceiptId, Scope, WebhookId,
+    },
 };
 
 pub(crate) const PK: &str = "pk";
@@ -367,6 +369,36 @@ pub(crate) fn directory(environment: Environment, rnc: &Rnc) -> Key {
     Key::new(format!("dir#{}#{rnc}", environment.path_segment()), "entry")
 }
 
+pub(crate) fn notice(id: &NoticeId) -> Key {
+    Key::new(format!("no#{id}"), "notice")
+}
+
+/// The number of the latest change of any notice.
+pub(crate) fn notice_number() -> Key {
+    Key::new("no#number".to_owned(), "number")
+}
+
+pub(crate) fn notices_of_all() -> String {
+    "nf#all".to_owned()
+}
+
+pub(crate) fn notices_of_environment(environment: Environment) -> String {
+    format!("nf#{}", environment.path_segment())
+}
+
+pub(crate) fn notices_of_company(company: &CompanyId) -> String {
+    format!("nf#{company}")
+}
+
+/// A notice in the stream of those who see it, at the number of its latest change.
+pub(crate) fn notice_entry(stream: &str, place: u64) -> Key {
+    Key::new(stream.to_owned(), notice_place(place))
+}
+
+pub(crate) fn notice_place(place: u64) -> String {
+    format!("{place:012}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -399,6 +431,11 @@ breaker         ta#testecf / host#fc
 status          ta#ecf / status
 status check    ta#status / check
 directory       dir#testecf#131880681 / entry
+notice          no#0g2081040g2081040g2081040g208104 / notice
+notice number   no#number / number
+notice for all  nf#all / 000000000007
+notice for env  nf#testecf / 000000000007
+notice for one  nf#040g2081040g2081040g2081040g2081 / 000000000007
 ";
 
     /// The single-table design on one page. A change here is a migration.
@@ -473,6 +510,17 @@ directory       dir#testecf#131880681 / entry
             (
                 "directory",
                 directory(Environment::TesteCF, &"131880681".parse().unwrap()).to_string(),
+            ),
+            ("notice", notice(&NoticeId::from_random([4; 20])).to_string()),
+            ("notice number", notice_number().to_string()),
+            ("notice for all", notice_entry(&notices_of_all(), 7).to_string()),
+            (
+                "notice for env",
+                notice_entry(&notices_of_environment(Environment::TesteCF), 7).to_string(),
+            ),
+            (
+                "notice for one",
+                notice_entry(&notices_of_company(&company_id), 7).to_string(),
             ),
         ]
         .map(|(what, key)| format!("{what:<15} {key}"))

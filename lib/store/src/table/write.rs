@@ -51,6 +51,8 @@ pub(crate) enum Part {
     Update(Change),
     /// Deletes an item that must exist.
     Delete(Key),
+    /// Deletes an item if it is still there.
+    Drop(Key),
 }
 
 /// What became of a transaction.
@@ -194,6 +196,13 @@ impl Table {
                     .condition_expression("attribute_not_exists(#pk)")
                     .expression_attribute_names("#pk", PK)
                     .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
+                    .build()
+                    .map_err(invalid)?,
+            ),
+            Part::Drop(key) => item.delete(
+                Delete::builder()
+                    .table_name(&self.name)
+                    .set_key(Some(key.attributes()))
                     .build()
                     .map_err(invalid)?,
             ),

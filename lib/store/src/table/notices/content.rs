@@ -1,0 +1,118 @@
+//! What a notice says, and whom it is for.
+
+use std::collections::BTreeSet;
+
+use ecf::Environment;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    ids::{CompanyId, Scope},
+    table::{Edit, keys},
+};
+
+/// A closed list of words of the API.
+macro_rules! words {
+    ($(#[$doc:meta])* $name:ident { $($variant:ident => $word:literal),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+        pub enum $name {
+            $(#[serde(rename = $word)] $variant),+
+        }
+
+        impl $name {
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $word),+
+                }
+            }
+        }
+    };
+}
+
+words! {
+    /// What a notice is about.
+    NoticeCategory {
+        TaxauthIncident => "dgii_incident",
+        ServiceIncident => "emite_incident",
+        Announcement => "announcement",
+        ActionRequired => "action_required",
+    }
+}
+words! {
+    NoticeSeverity { Info => "info", Warning => "warning", Critical => "critical" }
+}
+words! {
+    /// Drafts and withdrawn notices are the operator's alone.
+    NoticeState {
+        Draft => "draft",
+        Scheduled => "scheduled",
+        Active => "active",
+        Expired => "expired",
+        Resolved => "resolved",
+        Withdrawn => "withdrawn",
+    }
+}
+
+/// What a notice says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NoticeContent {
+    pub category: NoticeCategory,
+    pub severity: NoticeSeverity,
+    pub title: String,
+    pub body: String,
+    /// Who says so.
+    pub source: Option<String>,
+    /// The environments that it is about; who sees it is the audience's business.
+    pub environments: Vec<Environment>,
+    pub starts_at: Option<Timestamp>,
+    pub expires_at: Option<Timestamp>,
+}
+
+/// What becomes of each part of a notice.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NoticeEdit {
+    pub category: Option<NoticeCategory>,
+    pub severity: Option<NoticeSeverity>,
+    pub title: Option<String>,
+    pub body: Option<String>,
+    pub source: Edit<String>,
+    pub environments: Option<Vec<Environment>>,
+    pub starts_at: Edit<Timestamp>,
+    pub expires_at: Edit<Timestamp>,
+    pub audience: Option<Audience>,
+}
+
+/// Whom a notice is for. Never shown to those who read it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Audience {
+    All,
+    /// Whoever works in one of these.
+    Environments(BTreeSet<Environment>),
+    /// These companies, in every environment.
+    Companies(BTreeSet<CompanyId>),
+}
+
+impl Audience {
+    /// A change writes an entry for each company that gets a notice or loses it, and a transaction has a hundred writes.
+    pub const MOST_COMPANIES: usize = 24;
+
+    pub fn includes(&self, scope: &Scope) -> bool {
+        match self {
+            Self::All => true,
+            Self::Environments(environments) => environments.contains(&scope.environment),
+            Self::Companies(companies) => companies.contains(&scope.company),
+        }
+    }
+
+    pub(super) fn streams(&self) -> BTreeSet<String> {
+        match self {
+            Self::All => BTreeSet::from([keys::notices_of_all()]),
+            Self::Environments(environments) => {
+                environments.iter().copied().map(keys::notices_of_environment).collect()
+            }
+            Self::Companies(companies) => companies.iter().map(keys::notices_of_company).collect(),
+        }
+    }
+}
