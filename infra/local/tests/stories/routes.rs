@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use ecf_stack::{Function, Stack};
+use ecf_store::{Audience, NoticeCategory, NoticeChange, NoticeContent, NoticeId, NoticeSeverity, Table};
 use ecf_testkit::Receiver;
 use http::Method;
 use serde_json::{Value, json};
@@ -97,12 +98,14 @@ async fn nobody_gets_in_without_a_key_with_a_wrong_one_or_with_another_companys(
     let sequence = json!({ "ecf_type": "31", "range_start": 20_000_001, "range_end": 20_001_000 });
     let sequence = owner.post("/client/sequences", &sequence).await.expect(201);
     let key = owner.post("/client/api-keys", &json!({})).await.expect(201);
+    let notice = owners_notice(&system).await;
     let owned = [
         &receipt["public_id"],
         &receipt["encf"],
         &hook["public_id"],
         &sequence["public_id"],
         &key["public_id"],
+        &notice,
     ]
     .map(|id| id.as_str().unwrap());
     let test = format!("/client/webhooks/{}/test", owned[2]);
@@ -122,6 +125,8 @@ async fn nobody_gets_in_without_a_key_with_a_wrong_one_or_with_another_companys(
             owned[3]
         } else if path.contains("/api-keys/") {
             owned[4]
+        } else if path.contains("/notices/") {
+            owned[5]
         } else {
             owned[0]
         };
@@ -165,6 +170,27 @@ async fn nobody_gets_in_without_a_key_with_a_wrong_one_or_with_another_companys(
     }
     assert!(asked > 0);
     system.local.shutdown().await;
+}
+
+/// A notice for the owner alone.
+async fn owners_notice(system: &System) -> Value {
+    let local = &system.local;
+    let table = Table::new(local.clients().dynamodb.clone(), local.provisioned().table_name());
+    let content = NoticeContent {
+        category: NoticeCategory::Announcement,
+        severity: NoticeSeverity::Info,
+        title: "Aviso".to_owned(),
+        body: "Texto".to_owned(),
+        source: None,
+        environments: Vec::new(),
+        starts_at: None,
+        expires_at: None,
+    };
+    let (id, now) = (NoticeId::from_random(ecf_runtime::random()), local.clock().now());
+    let audience = Audience::Companies([local.demo().company].into());
+    table.draft_notice(id, content, audience, now).await.unwrap();
+    table.change_notice(&id, &NoticeChange::Publish, now).await.unwrap();
+    json!(id)
 }
 
 /// Another company on the same system.
