@@ -186,3 +186,10 @@ fn no_bytes_make_the_reader_fail() {
         }
     }
 }
+
+#[test]
+fn a_number_beyond_all_bounds_is_kept_as_text() {
+    let answer = Answer::read(br#"{"estado":"Aceptado","codigo":901E600}"#);
+    let kept: serde_json::Value = serde_json::from_str(&answer.to_json()).unwrap();
+    assert_eq!(kept["texto"], r#"{"estado":"Aceptado","codigo":901E600}"#);
+}
