@@ -125,10 +125,13 @@ fn public_key(mut key: Ber<'_>) -> Result<(PublicKey, Option<RsaNumbers<'_>>), B
     Ok((PublicKey::Other { algorithm }, None))
 }
 
-/// A number without its leading zeros.
+/// A number without the zero that says that it is positive.
+///
+/// OpenSSL takes further zeros too. They would make a key look longer than it is, and hide an exponent of 1.
 fn positive(number: &[u8]) -> Result<&[u8], BerError> {
     match number {
-        [] | [0x80..=0xFF, ..] => Err(BerError("a key with a number that is not positive")),
+        [] | [0] | [0x80..=0xFF, ..] => Err(BerError("a key with a number that is not positive")),
+        [0, 0..=0x7F, ..] => Err(BerError("a key with a number that is not in its shortest form")),
         [0, rest @ ..] => Ok(rest),
         all => Ok(all),
     }
@@ -238,6 +241,24 @@ mod tests {
             .unwrap();
         builder.sign(key, MessageDigest::sha256()).unwrap();
         builder.build()
+    }
+
+    #[test]
+    fn a_keys_number_is_positive_and_in_its_shortest_form() {
+        assert_eq!(positive(&[0x00, 0x80]).unwrap(), [0x80]);
+        assert_eq!(positive(&[0x01, 0x00, 0x01]).unwrap(), [1, 0, 1]);
+        // The last is an exponent of 1, with which everybody can sign.
+        for number in [
+            &[][..],
+            &[0x00],
+            &[0x80],
+            &[0xFF, 0x01],
+            &[0x00, 0x00, 0x80],
+            &[0x00, 0x7F],
+            &[0x00, 0x00, 0x01],
+        ] {
+            assert!(positive(number).is_err(), "{number:?}");
+        }
     }
 
     #[test]
