@@ -20,7 +20,7 @@ mod xml_body;
 use axum::Router;
 use axum::extract::FromRef;
 use axum::routing::{get, post};
-use ecf_api::Keys;
+use ecf_api::{CertificateTrust, Keys};
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
 use ecf_store::{CertificateOwner, Clients, Identities, Table, Vault};
@@ -35,11 +35,12 @@ pub struct App {
     clock: Clock,
     /// What holds for every company; one may be stricter for itself.
     certificate_owner: CertificateOwner,
+    certificate_trust: CertificateTrust,
 }
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME`, `SECRET_PREFIX`, and optionally
-    /// `CERTIFICATE_OWNER` (`warn` or `refuse`).
+    /// Builds what the function needs from its environment: `TABLE_NAME`, `SECRET_PREFIX`, `CERTIFICATE_TRUST` (`chain` or `any`), and
+    /// optionally `CERTIFICATE_OWNER` (`warn` or `refuse`).
     ///
     /// # Errors
     /// Names the first variable that is missing or wrong.
@@ -53,6 +54,7 @@ impl App {
             table,
             clock,
             certificate_owner: env.parsed("CERTIFICATE_OWNER")?.unwrap_or(CertificateOwner::Warn),
+            certificate_trust: env.required_as("CERTIFICATE_TRUST")?,
         })
     }
 }

@@ -8,8 +8,8 @@ use axum::Json;
 use axum::extract::State;
 use ecf::{Environment, Node, Rnc};
 use ecf_api::{
-    ApiError, Caller, CertificateView, CodedError, FieldError, Form, FormFile, FromForm, Owner, P12Fields, ValidForm,
-    ValidationError, open_certificate,
+    ApiError, Caller, CertificateView, CodedError, Doubt, FieldError, Form, FormFile, FromForm, Owner, P12Fields,
+    ValidForm, ValidationError, open_certificate,
 };
 use ecf_store::{CertificateActivated, CertificateOwner, CertificateSummary, Company, certificate_summary};
 use http::StatusCode;
@@ -114,7 +114,11 @@ pub(crate) async fn upload(
         now,
     ));
     let summary = summary(certificate, request.alias.as_deref(), &company, now);
-    let claims = !company.verified && owner == Owner::Taxpayer;
+    let mut claims = !company.verified && owner == Owner::Taxpayer;
+    if claims && let Some(doubt) = app.certificate_trust.doubt(&app.vault, &identity, now).await? {
+        warnings.push(untrusted(&company, &doubt));
+        claims = false;
+    }
 
     app.vault
         .renew_certificate(&company.id, &request.certificate.bytes, &request.pin)
@@ -162,6 +166,15 @@ fn check_owner(
     Ok(Some(finding))
 }
 
+/// It signs all the same: the authority judges it.
+fn untrusted(company: &Company, doubt: &Doubt) -> FieldError {
+    let msg = format!(
+        "the certificate names the RNC {}, but does not verify the company: {doubt}; whoever operates this deployment can verify it",
+        company.rnc
+    );
+    FieldError::new(["body", FIELDS.file], "certificate_error", msg).with_ctx("code", "untrusted_issuer")
+}
+
 fn other_warnings(
     certificate: &Certificate,
     given: Option<Environment>,
@@ -202,7 +215,7 @@ fn summary(certificate: &Certificate, alias: Option<&str>, company: &Company, no
     summary
 }
 
-/// Writes the profile; the taxpayer's own certificate also verifies a company that signed up by itself.
+/// Writes the profile; the taxpayer's own certificate, when it is trusted, also verifies a company that signed up by itself.
 async fn activate(
     app: &App,
     company: &Company,

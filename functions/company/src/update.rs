@@ -194,7 +194,9 @@ async fn check_default(app: &App, caller: &Caller, environment: Environment) -> 
     if company.verified || environment == Environment::TesteCF {
         return Ok(());
     }
-    let msg = format!("{environment} needs a verified company: upload a certificate whose owner is the taxpayer");
+    let msg = format!(
+        "{environment} needs a verified company: upload the taxpayer's own certificate, issued by an authority that this deployment trusts"
+    );
     let error = FieldError::new(["body", "default_environment"], "value_error", msg)
         .with_input(&ecf::Node::Text(environment.as_str().into()))
         .with_ctx("expected", Environment::TesteCF.as_str());

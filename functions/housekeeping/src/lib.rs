@@ -6,6 +6,8 @@
 //! receipt, the longer until it is looked at again: when the authority or a queue is hours behind, more copies of the same
 //! jobs would not help.
 //!
+//! A P12 that a sign-up stored and whose company never came to be is discarded here too.
+//!
 //! Ranges of numbers are on the same index ([`ranges`]).
 //!
 //! While the authority is out of reach nothing is queued for it: receipts are held until the gates may
@@ -24,7 +26,7 @@ use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Metrics};
 use ecf_store::{
     AnnouncementId, Clients, DueEntry, DueRecord, EventKey, IssuingJob, OutboxEntry, Queues, Receipt, ReceiptId,
-    SHARDS, Scope, StoreError, SubmissionJob, Table, WebhookId, WebhookJob,
+    SHARDS, Scope, StoreError, SubmissionJob, Table, Vault, WebhookId, WebhookJob,
 };
 use ecf_taxauth::{Endpoints, Gates, StatusService, StatusWatch, TaxAuth, TimeOuts};
 use jiff::{SignedDuration, Timestamp};
@@ -45,6 +47,7 @@ const STATUS_SPACING: SignedDuration = SignedDuration::from_mins(5);
 #[derive(Clone)]
 pub struct App {
     table: Table,
+    vault: Vault,
     queues: Queues,
     gates: Arc<Gates>,
     status: Arc<StatusWatch>,
@@ -54,7 +57,7 @@ pub struct App {
 }
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME`, `ISSUING_QUEUE_URL`, `SUBMISSION_QUEUE_*_URL`, `WEBHOOK_QUEUE_URL`,
+    /// Builds what the function needs from its environment: `TABLE_NAME`, `SECRET_PREFIX`, `ISSUING_QUEUE_URL`, `SUBMISSION_QUEUE_*_URL`, `WEBHOOK_QUEUE_URL`,
     /// `DELIVERY_ALARM_HOURS`, `TAXAUTH_STATUS_URL` and optionally `TAXAUTH_STATUS_KEY`, without which the status service
     /// is not asked.
     ///
@@ -70,6 +73,7 @@ impl App {
         Ok(Self {
             gates: Arc::new(Gates::new(table.clone(), Arc::new(move || now.now()))),
             status: Arc::new(StatusWatch::new(service, table.clone())),
+            vault: Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?),
             queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
             alarm_hours: env.required_as("DELIVERY_ALARM_HOURS")?,
             metrics: Metrics::from_env(env)?,
@@ -115,6 +119,7 @@ async fn sweep(app: &App, round: &mut Round<'_>, shard: u8) -> Result<usize, Sto
             DueRecord::Announcement(id) => announce(app, &entry, id, now).await,
             DueRecord::Undelivered(webhook, event) => deliver(app, &entry, webhook, event, now).await,
             DueRecord::Webhook(webhook) => unpark(app, &entry, webhook, now).await,
+            DueRecord::UnclaimedP12 => judge_p12(app, &entry, now).await.map(|()| false),
         };
         match looked {
             Ok(has_queued) => queued += usize::from(has_queued),
@@ -240,6 +245,20 @@ async fn unpark(app: &App, entry: &DueEntry, webhook: WebhookId, now: Timestamp)
     };
     app.queues.send_webhook(&job, Duration::ZERO).await?;
     Ok(true)
+}
+
+/// A P12 that a sign-up stored an hour ago: without its company it belongs to nobody.
+async fn judge_p12(app: &App, entry: &DueEntry, now: Timestamp) -> Result<(), StoreError> {
+    let scope = &entry.scope;
+    if !app.table.claim_due(entry, now + LONGEST_LOOK).await? {
+        return Ok(());
+    }
+    if app.table.company(&scope.company).await?.is_none() {
+        app.vault.discard_certificate(&scope.company).await?;
+        tracing::warn!(company.id = %scope.company, "the P12 of a sign-up that failed is discarded");
+    }
+    app.table.drop_unclaimed_p12(scope).await?;
+    Ok(())
 }
 
 fn next_look(age: SignedDuration) -> SignedDuration {

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `POST /api/v1/public/register` | [`register`] |
 //!
-//! Whoever signs up is *unverified* unless the certificate's owner is the taxpayer: such a company works in TesteCF only and
+//! Whoever signs up is *unverified* unless the certificate's owner is the taxpayer and its issuer is trusted: such a company works in TesteCF only and
 //! does not reserve its RNC.
 
 mod register;
@@ -12,6 +12,7 @@ mod request;
 
 use axum::Router;
 use axum::routing::post;
+use ecf_api::CertificateTrust;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
 use ecf_store::{Clients, Queues, Table, Vault};
@@ -35,11 +36,12 @@ struct Settings {
     tells_portal: bool,
     /// Expiry of the numbers that every taxpayer owns in pre-certification; the authority moves it over time.
     precertification_valid_until: ecf::Fecha,
+    certificate_trust: CertificateTrust,
 }
 
 impl App {
     /// Builds what the function needs from its environment: `TABLE_NAME`, `SECRET_PREFIX`, `WEBHOOK_QUEUE_URL`,
-    /// `PRECERTIFICATION_VALID_UNTIL` (dd-MM-yyyy), and optionally `PORTAL_URL` and `INVITATION_CODE`.
+    /// `PRECERTIFICATION_VALID_UNTIL` (dd-MM-yyyy), `CERTIFICATE_TRUST` (`chain` or `any`), and optionally `PORTAL_URL` and `INVITATION_CODE`.
     ///
     /// # Errors
     /// Names the first variable that is missing or wrong.
@@ -53,6 +55,7 @@ impl App {
                 invitation_code: env.optional("INVITATION_CODE")?,
                 tells_portal: env.optional("PORTAL_URL")?.is_some(),
                 precertification_valid_until: env.required_as("PRECERTIFICATION_VALID_UNTIL")?,
+                certificate_trust: env.required_as("CERTIFICATE_TRUST")?,
             },
         })
     }

@@ -80,10 +80,10 @@ pub(crate) async fn register(
     {
         return repeated(&app, &request, &signup, now).await;
     }
-    // A delegate's certificate is good for signing, but proves nothing.
-    let verified = identity
-        .as_ref()
-        .is_some_and(|identity| Owner::of(identity.certificate(), &request.rnc, &[]) == Owner::Taxpayer);
+    let verified = match &identity {
+        Some(identity) => verifies(&app, identity, &request.rnc, now).await?,
+        None => false,
+    };
     let environment = environment(&request, verified)?;
     let id = CompanyId::from_random(ecf_runtime::random());
     let (key, new_key) = api_key(id, &request.rnc, environment, now);
@@ -92,21 +92,22 @@ pub(crate) async fn register(
         body_hash: request.body_hash(),
         api_key: new_key.id,
     });
-    // The company is the last thing made, in one write: it is never there without what it brought and needs, and whoever
-    // answers for an owned RNC finds no second private key lying about.
+    // The company is the last thing made, in one write: it is never there without what it brought and needs. The key of a
+    // sign-up that fails on the way is found by its note.
     if verified && app.table.company_by_rnc(&request.rnc).await?.is_some() {
         return Err(rnc_taken(&request.rnc));
     }
+    let scope = Scope {
+        company: id,
+        environment,
+    };
     if let Some(p12) = &request.p12 {
+        app.table.note_unclaimed_p12(&scope, now).await?;
         app.vault
             .store_certificate(&id, p12, request.pin.as_deref().unwrap_or_default())
             .await?;
     }
     if environment == Environment::TesteCF {
-        let scope = Scope {
-            company: id,
-            environment,
-        };
         app.table
             .open_precertification_ranges(&scope, app.settings.precertification_valid_until, now)
             .await?;
@@ -204,13 +205,25 @@ fn certificate(request: &RegisterRequest, now: Timestamp) -> Result<Option<Ident
     open_certificate(p12, request.pin.as_deref().unwrap_or_default(), FIELDS, now).map(Some)
 }
 
+/// A delegate's certificate is good for signing, but proves nothing; neither does one that anybody could have made.
+async fn verifies(app: &App, identity: &Identity, rnc: &Rnc, now: Timestamp) -> Result<bool, ApiError> {
+    if Owner::of(identity.certificate(), rnc, &[]) != Owner::Taxpayer {
+        return Ok(false);
+    }
+    let doubt = app.settings.certificate_trust.doubt(&app.vault, identity, now).await?;
+    if let Some(doubt) = &doubt {
+        tracing::warn!(company.rnc = %rnc, doubt = %doubt, "a sign-up's certificate names the taxpayer and is not trusted");
+    }
+    Ok(doubt.is_none())
+}
+
 fn environment(request: &RegisterRequest, verified: bool) -> Result<Environment, ApiError> {
     match request.default_environment {
         None => Ok(Environment::TesteCF),
         Some(environment) if verified || environment == Environment::TesteCF => Ok(environment),
         Some(environment) => {
             let msg = format!(
-                "{environment} needs a verified company: sign up with a certificate whose owner is the taxpayer, or in TesteCF"
+                "{environment} needs a verified company: sign up in TesteCF, or with the taxpayer's own certificate, issued by an authority that this deployment trusts"
             );
             Err(ApiError::validation(vec![FieldError::new(
                 ["body", "default_environment"],

@@ -256,6 +256,8 @@ fn parameters(simulator_url: &str) -> BTreeMap<String, String> {
         .chain([
             ("AllowLoopbackTargets".to_owned(), "true".to_owned()),
             ("CorsOrigins".to_owned(), "*".to_owned()),
+            // Test certificates are made on the spot.
+            ("CertificateTrust".to_owned(), "any".to_owned()),
             // The simulator takes any key.
             ("TaxauthStatusKey".to_owned(), "local".to_owned()),
         ])

@@ -22,8 +22,10 @@ use xmldsig::{Certificate, CertificateError, Identity, P12Error};
 use crate::{ApiError, FieldError};
 
 mod owner;
+mod trust;
 
 pub use owner::Owner;
+pub use trust::{CertificateTrust, Doubt, UnknownCertificateTrust};
 
 /// The largest file that is kept. A secret holds 64 KB with the file as Base64 in it; real files have a tenth of that.
 pub const LARGEST_P12_BYTES: usize = 45 * 1024;

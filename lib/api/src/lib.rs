@@ -21,7 +21,10 @@ mod query;
 mod views;
 
 pub use caller::{ApiKeySecret, Caller, Keys};
-pub use certificate::{LARGEST_P12_BYTES, Owner, P12Fields, open_certificate, signing_identity, usable_identity};
+pub use certificate::{
+    CertificateTrust, Doubt, LARGEST_P12_BYTES, Owner, P12Fields, UnknownCertificateTrust, open_certificate,
+    signing_identity, usable_identity,
+};
 pub use download::Download;
 pub use error::{ApiError, CodedDetail, CodedError, FieldError, ValidationError};
 pub use fields::{Field, Fields, FromFields};

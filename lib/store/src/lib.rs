@@ -45,6 +45,7 @@
 //! | a company's settings, for each receipt | [`Profiles::of`] | `co#{company}` | 1 read a minute |
 //! | a changed profile | [`Table::update_company`] | `co#{company}` | 1 write |
 //! | certificates of a company | [`Table::certificates`], [`Table::activate_certificate`] | `co#{company}` / `cert#{id}` | by page; 4 writes |
+//! | a P12 without its company | [`Table::note_unclaimed_p12`], [`Table::drop_unclaimed_p12`] | `uc#{company}#{env}` | 1 write + 1 index each |
 //! | a repeated sign-up | [`Table::signup`] | `su#{sha256}` | 1 read |
 
 #![warn(clippy::float_arithmetic)]

@@ -21,6 +21,7 @@ mod notices;
 mod receipts;
 mod sequences;
 mod tokens;
+mod unclaimed;
 mod undelivered;
 mod webhooks;
 mod write;

@@ -13,7 +13,8 @@ use aes_gcm::{
 use aws_sdk_secretsmanager::{
     Client,
     operation::{
-        create_secret::CreateSecretError, get_secret_value::GetSecretValueError, put_secret_value::PutSecretValueError,
+        create_secret::CreateSecretError, delete_secret::DeleteSecretError, get_secret_value::GetSecretValueError,
+        put_secret_value::PutSecretValueError,
     },
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
@@ -151,6 +152,41 @@ impl Vault {
             pin: Zeroizing::new(secret.pin.clone()),
             version,
         }))
+    }
+
+    /// Removes the company's certificate and every version before it, for good after a week: until then an operator can
+    /// restore it. Twice is once.
+    pub async fn discard_certificate(&self, company: &CompanyId) -> Result<(), StoreError> {
+        let discarded = self
+            .client
+            .delete_secret()
+            .secret_id(self.certificate_name(company))
+            .recovery_window_in_days(7)
+            .send()
+            .await;
+        match discarded {
+            Ok(_) => Ok(()),
+            Err(error)
+                if matches!(
+                    error.as_service_error(),
+                    // The second: it is on its way out already.
+                    Some(
+                        DeleteSecretError::ResourceNotFoundException(_) | DeleteSecretError::InvalidRequestException(_)
+                    )
+                ) =>
+            {
+                Ok(())
+            }
+            Err(error) => Err(StoreError::from_sdk("discard certificate", error)),
+        }
+    }
+
+    /// Certificates of the authorities that the deployment trusts, in PEM; `None` when it keeps none. They are no secret, but
+    /// too long for a function's variables.
+    pub async fn certificate_authorities(&self) -> Result<Option<String>, StoreError> {
+        let name = format!("{}/certificate-authorities", self.prefix);
+        let found = self.secret("read certificate authorities", &name).await?;
+        Ok(found.map(|(text, _)| text.to_string()))
     }
 
     /// Encrypts a short secret. It opens only with the same context, which names what it belongs to.

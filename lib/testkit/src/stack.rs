@@ -120,6 +120,25 @@ impl TestStack {
         Vault::new(self.clients.secretsmanager.clone(), prefix)
     }
 
+    /// Keeps the certificates of these authorities, in PEM, as an operator does; again, in place of those before.
+    pub async fn trust(&self, pem: &str) {
+        let client = aws_sdk_secretsmanager::Client::new(&self.config);
+        let name = format!(
+            "{}/certificate-authorities",
+            self.environment_of("signup")["SECRET_PREFIX"]
+        );
+        let created = client.create_secret().name(&name).secret_string(pem).send().await;
+        if created.is_err() {
+            let renewed = client
+                .put_secret_value()
+                .secret_id(&name)
+                .secret_string(pem)
+                .send()
+                .await;
+            renewed.expect("a secret of that name is there");
+        }
+    }
+
     /// All queues, for sending.
     pub fn queues(&self) -> Queues {
         let submission = SubmissionUrls {

@@ -8,6 +8,7 @@
 //! * [`sign_foreign`]: signs XML that somebody else wrote (the authority's seed, forms of its portal);
 //! * [`verify`]: refuses everything outside one strict profile and hands out the bytes that were verified;
 //! * [`examine`]: the same checks, each with its outcome, for people who want to know why;
+//! * [`Authorities`]: whose certificates are believed to say whose key it is;
 //! * [`canonicalize`]: Canonical XML 1.0, inclusive and exclusive, without comments.
 
 mod algorithms;
@@ -20,6 +21,7 @@ mod rsa;
 mod sign;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod trust;
 mod verify;
 mod xml;
 
@@ -28,5 +30,6 @@ pub use certificate::{Certificate, CertificateError, KeyUsage, PublicKey};
 pub use identity::{Identity, ProofError};
 pub use pkcs12::{InspectedCertificate, InspectedKey, Inspection, P12Error, P12Problem, Protection, inspect_pkcs12};
 pub use sign::{SignError, Signed, sign, sign_foreign};
+pub use trust::{Authorities, AuthoritiesError, UntrustedError};
 pub use verify::{Check, Outcome, Report, Verified, VerifyError, examine, verify};
 pub use xml::{Limits, XmlError, XmlErrorKind};

@@ -6,4 +6,5 @@ mod claims;
 mod due;
 mod outage;
 mod ranges;
+mod unclaimed;
 mod world;

@@ -38,6 +38,8 @@ pub enum DueRecord {
     Undelivered(WebhookId, EventKey),
     /// A webhook behind which events are parked.
     Webhook(WebhookId),
+    /// A P12 that a sign-up stored for its company to come.
+    UnclaimedP12,
 }
 
 pub(super) fn shard_of(receipt: &ReceiptId) -> u8 {
@@ -51,6 +53,7 @@ impl DueEntry {
             DueRecord::Announcement(id) => keys::announcement(&self.scope, id),
             DueRecord::Undelivered(webhook, event) => keys::undelivered(&self.scope, webhook, event),
             DueRecord::Webhook(id) => keys::webhook(&self.scope, id),
+            DueRecord::UnclaimedP12 => keys::unclaimed_p12(&self.scope),
         }
     }
 }
@@ -110,8 +113,9 @@ fn record_of(entry: &Stored) -> Result<(Scope, DueRecord), StoreError> {
         Some((keys::WEBHOOKS, _)) => {
             let id = entry.sk()?.strip_prefix(keys::WEBHOOK).unwrap_or_default();
             let id = id.parse().map_err(|error| entry.corrupt(SK, error))?;
-            (keys::webhooks_scope(pk)?, DueRecord::Webhook(id))
+            (keys::ending_scope(pk)?, DueRecord::Webhook(id))
         }
+        Some((keys::UNCLAIMED, _)) => (keys::ending_scope(pk)?, DueRecord::UnclaimedP12),
         _ => {
             let (scope, id) = keys::parts(keys::RECEIPT, pk)?;
             (scope, DueRecord::Receipt(id))

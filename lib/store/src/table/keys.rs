@@ -275,9 +275,9 @@ pub(crate) fn webhooks_partition(owner: &Scope) -> String {
     format!("{WEBHOOKS}#{}", scope(owner))
 }
 
-/// Reads the scope back from the partition key of a scope's webhooks.
-pub(crate) fn webhooks_scope(pk: &str) -> Result<Scope, StoreError> {
-    let corrupt = || StoreError::corrupt(pk, PK, "is not a scope's webhooks");
+/// Reads the scope back from a partition key that ends with it.
+pub(crate) fn ending_scope(pk: &str) -> Result<Scope, StoreError> {
+    let corrupt = || StoreError::corrupt(pk, PK, "is not `{kind}#{company}#{environment}`");
     let mut parts = pk.split('#').skip(1);
     let (Some(company), Some(environment), None) = (parts.next(), parts.next(), parts.next()) else {
         return Err(corrupt());
@@ -327,6 +327,13 @@ pub(crate) const ANNOUNCEMENT: &str = "an";
 
 pub(crate) fn announcement(owner: &Scope, id: &AnnouncementId) -> Key {
     Key::new(format!("{ANNOUNCEMENT}#{}#{id}", scope(owner)), "an")
+}
+
+pub(crate) const UNCLAIMED: &str = "uc";
+
+/// Says that a P12 is stored for a company that may not be there.
+pub(crate) fn unclaimed_p12(owner: &Scope) -> Key {
+    Key::new(format!("{UNCLAIMED}#{}", scope(owner)), "p12")
 }
 
 pub(crate) fn token(certificate: &[u8; 32], environment: Environment) -> Key {
@@ -426,6 +433,7 @@ webhook count   wh#040g2081040g2081040g2081040g2081#testecf / count
 delivery        wd#040g2081040g2081040g2081040g2081#testecf#081040g2081040g2081040g2081040g2 / 7355731970052063
 undelivered     wu#040g2081040g2081040g2081040g2081#testecf#081040g2081040g2081040g2081040g2 / 1795833000500#receipt#5f75fzh08rqpf0gnfhx8zw6x4tfqbs2m
 announcement    an#040g2081040g2081040g2081040g2081#testecf#n6z2zw9bx3k19tbk5hpwyr3gvjwt2abc / an
+unclaimed P12   uc#040g2081040g2081040g2081040g2081#testecf / p12
 token           tok#0606060606060606060606060606060606060606060606060606060606060606#ecf / token
 breaker         ta#testecf / host#fc
 status          ta#ecf / status
@@ -503,6 +511,7 @@ notice for one  nf#040g2081040g2081040g2081040g2081 / 000000000007
                 "announcement",
                 announcement(&owner, &AnnouncementId::of(&owner, "sequence.low", "31/1/100")).to_string(),
             ),
+            ("unclaimed P12", unclaimed_p12(&owner).to_string()),
             ("token", token(&[6; 32], Environment::Ecf).to_string()),
             ("breaker", breaker(Environment::TesteCF, Host::Fc).to_string()),
             ("status", authority_status(Environment::Ecf).to_string()),
@@ -540,8 +549,9 @@ notice for one  nf#040g2081040g2081040g2081040g2081 / 000000000007
         assert!(read("co#1").is_err());
         let other = announcement(&owner, &AnnouncementId::of(&owner, "sequence.low", "31"));
         assert!(read(&other.pk).is_err());
-        assert_eq!(webhooks_scope(&webhooks_partition(&owner)).unwrap(), owner);
-        assert!(webhooks_scope("wh#1").is_err());
+        assert_eq!(ending_scope(&webhooks_partition(&owner)).unwrap(), owner);
+        assert_eq!(ending_scope(&unclaimed_p12(&owner).pk).unwrap(), owner);
+        assert!(ending_scope("wh#1").is_err());
     }
 
     #[test]
