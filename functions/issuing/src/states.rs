@@ -1,8 +1,72 @@
 //! `GET /api/v1/ecf/states`: the state contract, printed from the table that every state write is checked against.
 
 use axum::Json;
-use ecf::{ReceiptState, StateContract};
+use ecf::{EventDerivedStage, ReceiptState, StateContract, StateView};
 use ecf_api::{Caller, CodedError, ValidationError};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Which states a receipt can have, and who moves it from one to the next.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct StateContractView {
+    source_of_truth: &'static str,
+    mutation_policy: &'static str,
+    states: Vec<ContractStateView>,
+    event_derived_stages: Vec<StageView>,
+}
+
+/// A state.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ContractStateView {
+    #[schema(example = "submitted")]
+    name: &'static str,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    /// Whether nothing follows.
+    terminal: bool,
+    /// What may follow.
+    transitions: Vec<&'static str>,
+}
+
+/// A stage that an event produces while the state stays.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct StageView {
+    name: &'static str,
+    event: &'static str,
+    description: &'static str,
+}
+
+impl From<StateContract> for StateContractView {
+    fn from(contract: StateContract) -> Self {
+        Self {
+            source_of_truth: contract.source_of_truth,
+            mutation_policy: contract.mutation_policy,
+            states: contract.states.into_iter().map(ContractStateView::from).collect(),
+            event_derived_stages: contract.event_derived_stages.iter().map(StageView::from).collect(),
+        }
+    }
+}
+
+impl From<StateView> for ContractStateView {
+    fn from(state: StateView) -> Self {
+        Self {
+            name: state.name.as_str(),
+            kind: state.kind,
+            terminal: state.terminal,
+            transitions: state.transitions.into_iter().map(ReceiptState::as_str).collect(),
+        }
+    }
+}
+
+impl From<&EventDerivedStage> for StageView {
+    fn from(stage: &EventDerivedStage) -> Self {
+        Self {
+            name: stage.name,
+            event: stage.event,
+            description: stage.description,
+        }
+    }
+}
 
 /// Which states a receipt can have, which are final, and what each may become.
 #[utoipa::path(
@@ -11,12 +75,12 @@ use ecf_api::{Caller, CodedError, ValidationError};
     tag = "Comprobantes",
     summary = "Contrato de estados",
     responses(
-        (status = 200, description = "The state contract", body = Object),
+        (status = 200, description = "The state contract", body = StateContractView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "The key is missing", body = ValidationError),
     ),
     security(("api_key" = [])),
 )]
-pub(crate) async fn states(_caller: Caller) -> Json<StateContract> {
-    Json(ReceiptState::contract())
+pub(crate) async fn states(_caller: Caller) -> Json<StateContractView> {
+    Json(ReceiptState::contract().into())
 }
