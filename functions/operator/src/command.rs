@@ -8,8 +8,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::check::{self, Check};
+use crate::invitations::{self, NewInvitation};
 use crate::notices::{self, ChangedNotice, NewNotice};
 use crate::receipts::Outcome;
+use crate::register::{self, LoadRegister};
 use crate::{App, OperatorError, companies, receipts};
 
 /// As many dead letters as one command moves at most.
@@ -59,6 +61,12 @@ pub(crate) enum Command {
         limit: Option<usize>,
     },
     Check(Check),
+    LoadRegister(LoadRegister),
+    ShowRegister {},
+    CreateInvitation(NewInvitation),
+    RevokeInvitation {
+        code: String,
+    },
     DraftNotice(NewNotice),
     ShowNotice {
         notice: NoticeId,
@@ -150,6 +158,10 @@ impl Command {
             Self::ResolveOutcome { .. } => "resolve_outcome",
             Self::ReplayDeadLetters { .. } => "replay_dead_letters",
             Self::Check(_) => "check",
+            Self::LoadRegister(_) => "load_register",
+            Self::ShowRegister {} => "show_register",
+            Self::CreateInvitation(_) => "create_invitation",
+            Self::RevokeInvitation { .. } => "revoke_invitation",
             Self::DraftNotice(_) => "draft_notice",
             Self::ShowNotice { .. } => "show_notice",
             Self::PublishNotice { .. } => "publish_notice",
@@ -192,6 +204,10 @@ impl Command {
             }
             Self::ReplayDeadLetters { queue, limit } => replay(app, &queue, limit).await,
             Self::Check(command) => check::run(app, command).await,
+            Self::LoadRegister(command) => register::load(app, command).await,
+            Self::ShowRegister {} => register::show(app).await,
+            Self::CreateInvitation(new) => invitations::create(app, new).await,
+            Self::RevokeInvitation { code } => invitations::revoke(app, &code).await,
             Self::DraftNotice(new) => notices::draft(app, new).await,
             Self::ShowNotice { notice } => notices::show(app, &notice).await,
             Self::PublishNotice { notice } => notices::publish(app, &notice).await,

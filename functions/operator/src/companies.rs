@@ -25,6 +25,7 @@ pub(crate) async fn create(app: &App, new: NewCompany) -> Result<Value, Operator
         verified: new.verified,
         certificate: None,
         signup: None,
+        invitation: None,
         created_at: now,
     };
     if !new.verified && new.environment != Environment::TesteCF {
@@ -43,7 +44,7 @@ pub(crate) async fn create(app: &App, new: NewCompany) -> Result<Value, Operator
             Ok(answer)
         }
         CompanyCreated::RncTaken => Err(rnc_taken(&rnc.to_string())),
-        CompanyCreated::IdTaken | CompanyCreated::SignupRepeated => {
+        CompanyCreated::IdTaken | CompanyCreated::SignupRepeated | CompanyCreated::InvitationSpent => {
             Err(OperatorError::refused("try_again", "the id that was drawn is in use"))
         }
     }

@@ -7,6 +7,8 @@
 //! |---|---|
 //! | create, show, activate, deactivate, verify a company; issue, list, revoke its keys; open a range | [`companies`] |
 //! | show, requeue, retry a receipt; resolve an unknown outcome | [`receipts`] |
+//! | load, show the register of taxpayers | [`register`] |
+//! | create, revoke an invitation to sign up | [`invitations`] |
 //! | draft, show, publish, update, resolve, withdraw a notice | [`notices`] |
 //! | replay dead letters | [`command`] |
 //! | check that everything kept of a company agrees | [`check`] |
@@ -14,14 +16,16 @@
 mod check;
 mod command;
 mod companies;
+mod invitations;
 mod notices;
 mod receipts;
+mod register;
 
 use std::collections::BTreeMap;
 
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
-use ecf_store::{Artifacts, Clients, DeadLetters, Queues, StoreError, Table};
+use ecf_store::{Artifacts, Clients, DeadLetters, Queues, Register, StoreError, Table};
 use serde_json::{Value, json};
 
 use command::Command;
@@ -31,6 +35,7 @@ use command::Command;
 pub struct App {
     table: Table,
     artifacts: Artifacts,
+    register: Register,
     queues: Queues,
     /// By the queue's name in commands.
     dead_letters: BTreeMap<&'static str, DeadLetters>,
@@ -74,6 +79,7 @@ impl App {
         Ok(Self {
             table: Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?),
             artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
+            register: Register::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
             queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
             dead_letters,
             clock,

@@ -4,8 +4,9 @@
 //! |---|---|
 //! | `POST /api/v1/public/register` | [`register`] |
 //!
-//! Whoever signs up is *unverified* unless the certificate's owner is the taxpayer and its issuer is trusted: such a company works in TesteCF only and
-//! does not reserve its RNC.
+//! Whoever signs up is *unverified* unless the certificate's owner is the taxpayer and its issuer is trusted: such a company works in
+//! TesteCF only and does not reserve its RNC. Who may come at all: as often as one address may try, and, where the deployment wants it,
+//! who brings an invitation of the operator.
 
 mod register;
 mod request;
@@ -15,7 +16,8 @@ use axum::routing::post;
 use ecf_api::CertificateTrust;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
-use ecf_store::{Clients, Queues, Table, Vault};
+use ecf_store::{Clients, Door, Queues, Table, Vault};
+use jiff::SignedDuration;
 
 /// What this function may touch; compare with its policies in `template.yaml`.
 #[derive(Clone)]
@@ -30,8 +32,10 @@ pub struct App {
 /// What the operator decides.
 #[derive(Debug, Clone)]
 struct Settings {
-    /// Whoever signs up must know it, when it is set.
-    invitation_code: Option<String>,
+    /// Whether a company has to be invited.
+    needs_invitation: bool,
+    /// How often one address may try.
+    door: Door,
     /// Whether a portal is told of new companies.
     tells_portal: bool,
     /// Expiry of the numbers that every taxpayer owns in pre-certification; the authority moves it over time.
@@ -41,7 +45,8 @@ struct Settings {
 
 impl App {
     /// Builds what the function needs from its environment: `TABLE_NAME`, `SECRET_PREFIX`, `WEBHOOK_QUEUE_URL`,
-    /// `PRECERTIFICATION_VALID_UNTIL` (dd-MM-yyyy), `CERTIFICATE_TRUST` (`chain` or `any`), and optionally `PORTAL_URL` and `INVITATION_CODE`.
+    /// `PRECERTIFICATION_VALID_UNTIL` (dd-MM-yyyy), `CERTIFICATE_TRUST` (`chain` or `any`), `SIGNUPS_PER_HOUR`, and optionally `PORTAL_URL`
+    /// and `SIGNUP_NEEDS_INVITATION`.
     ///
     /// # Errors
     /// Names the first variable that is missing or wrong.
@@ -52,7 +57,12 @@ impl App {
             queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
             clock,
             settings: Settings {
-                invitation_code: env.optional("INVITATION_CODE")?,
+                needs_invitation: env.parsed("SIGNUP_NEEDS_INVITATION")?.unwrap_or(false),
+                door: Door {
+                    name: "signup",
+                    most: env.required_as("SIGNUPS_PER_HOUR")?,
+                    window: SignedDuration::from_hours(1),
+                },
                 tells_portal: env.optional("PORTAL_URL")?.is_some(),
                 precertification_valid_until: env.required_as("PRECERTIFICATION_VALID_UNTIL")?,
                 certificate_trust: env.required_as("CERTIFICATE_TRUST")?,

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use ecf::{Environment, Rnc};
 use ecf_api::{
     ApiError, ApiKeySecret, CertificateView, CodedError, FieldError, Owner, P12Fields, ValidJson, ValidationError,
-    open_certificate,
+    Visitor, open_certificate,
 };
 use ecf_store::{
     ApiKeyId, CertificateSummary, CompanyCreated, CompanyId, NewApiKey, NewCompany, NewSignup, Scope, SignupRecord,
@@ -63,23 +63,26 @@ struct ApiKeyView {
         (status = 201, description = "Registered; the key is shown once", body = RegisteredView),
         (status = 409, description = "The RNC belongs to a verified company, or the idempotency key to another request", body = CodedError),
         (status = 422, description = "Every bad field", body = ValidationError),
+        (status = 429, description = "Too many sign-ups from this address; `Retry-After` says when", body = CodedError),
         (status = 503, description = "Send the same request again", body = CodedError),
     ),
     security(()),
 )]
 pub(crate) async fn register(
     State(app): State<App>,
+    visitor: Visitor,
     ValidJson(request): ValidJson<RegisterRequest>,
 ) -> Result<(StatusCode, Json<RegisteredView>), ApiError> {
-    check_invitation(&app, &request)?;
     let now = app.clock.now();
-    let identity = certificate(&request, now)?;
+    visitor.enter(&app.table, app.settings.door, now).await?;
     let signup_key = request.idempotency_key.as_deref().map(signup_key);
     if let Some(key) = &signup_key
         && let Some(signup) = app.table.signup(key, now).await?
     {
         return repeated(&app, &request, &signup, now).await;
     }
+    let invitation = invitation(&app, &request, now).await?;
+    let identity = certificate(&request, now)?;
     let verified = match &identity {
         Some(identity) => verifies(&app, identity, &request.rnc, now).await?,
         None => false,
@@ -125,11 +128,13 @@ pub(crate) async fn register(
         verified,
         certificate: certificate.clone(),
         signup,
+        invitation,
         created_at: now,
     };
     match app.table.create_company(new, Some(new_key)).await? {
         CompanyCreated::New => {}
         CompanyCreated::RncTaken => return Err(rnc_taken(&request.rnc)),
+        CompanyCreated::InvitationSpent => return Err(uninvited()),
         CompanyCreated::SignupRepeated | CompanyCreated::IdTaken => {
             return Err(ApiError::unavailable(std::time::Duration::from_secs(1))
                 .caused_by("two sign-ups with one key at the same time"));
@@ -179,20 +184,24 @@ async fn repeated(
     Ok((StatusCode::CREATED, Json(view)))
 }
 
-fn check_invitation(app: &App, request: &RegisterRequest) -> Result<(), ApiError> {
-    let Some(expected) = &app.settings.invitation_code else {
-        return Ok(());
-    };
-    let given = request.invitation_code.as_deref().unwrap_or_default();
-    if bool::from(expected.as_bytes().ct_eq(given.as_bytes())) {
-        return Ok(());
+/// The invitation that the company uses up, where it needs one. It is taken with the company's creation and not before: a
+/// sign-up that fails costs nothing.
+async fn invitation(app: &App, request: &RegisterRequest, now: Timestamp) -> Result<Option<[u8; 32]>, ApiError> {
+    if !app.settings.needs_invitation {
+        return Ok(None);
     }
-    let msg = "this deployment registers invited companies only: give the code of your invitation";
-    Err(ApiError::validation(vec![FieldError::new(
-        ["body", "invitation_code"],
-        "value_error",
-        msg,
-    )]))
+    let code = request.invitation_code.as_deref().ok_or_else(uninvited)?;
+    let hash = Sha256::digest(code.trim()).into();
+    match app.table.invitation_is_good(&hash, now).await? {
+        true => Ok(Some(hash)),
+        false => Err(uninvited()),
+    }
+}
+
+/// The same for every code that does not help, so that nobody learns which ever did.
+fn uninvited() -> ApiError {
+    let msg = "this deployment registers invited companies only: give the code of an invitation that is neither used up nor expired";
+    ApiError::validation(vec![FieldError::new(["body", "invitation_code"], "value_error", msg)])
 }
 
 /// Opens the P12 and proves that it can sign, so that no company is registered with a file that will fail later.

@@ -1,15 +1,17 @@
-//! The service's own health, the tax authority's condition, notices, and the published contract.
+//! The service's own health, the tax authority's condition, its taxpayers, notices, and the published contract.
 //!
 //! | Route | Handler |
 //! |---|---|
 //! | `GET /api/v1/health` | [`health`]: is the service able to take receipts |
 //! | `GET /api/v1/taxauth/status…` | [`taxauth`]: is the tax authority able to, and what of it when not |
+//! | `GET /api/v1/taxauth/rnc/{rnc}` | [`rnc`]: a taxpayer of the authority's register |
 //! | `GET /api/v1/notices/changes`, `/{public_id}` | [`notices`]: what the operator has to tell |
 //! | `GET /openapi/public-v1.json` | [`openapi`]: the contract, as checked in |
 
 mod health;
 mod notices;
 mod openapi;
+mod rnc;
 mod taxauth;
 
 use std::sync::Arc;
@@ -20,8 +22,9 @@ use axum::routing::get;
 use ecf_api::Keys;
 use ecf_runtime::Clock;
 use ecf_runtime::env::Env;
-use ecf_store::{Clients, Table};
+use ecf_store::{Clients, Door, Register, Table};
 use ecf_taxauth::{Endpoints, Gates, StatusService, StatusWatch, TaxAuth, TimeOuts};
+use jiff::SignedDuration;
 
 /// What this function may touch; compare with its policies in `template.yaml`.
 #[derive(Clone)]
@@ -30,13 +33,17 @@ pub struct App {
     table: Table,
     gates: Arc<Gates>,
     status: Arc<StatusWatch>,
+    register: Register,
+    /// How often one address may ask for taxpayers.
+    register_door: Door,
     /// Whether this deployment tells notices.
     notices_enabled: bool,
     clock: Clock,
 }
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME`, `TAXAUTH_STATUS_URL` and optionally
+    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, `REGISTER_LOOKUPS_PER_MINUTE`,
+    /// `TAXAUTH_STATUS_URL` and optionally
     /// `TAXAUTH_STATUS_KEY`, without which the status service is not asked, and
     /// `NOTICES_ENABLED` (`false` tells none).
     ///
@@ -53,6 +60,12 @@ impl App {
             keys: Keys::new(table.clone(), clock.clone()),
             gates: Arc::new(Gates::new(table.clone(), Arc::new(move || now.now()))),
             status: Arc::new(StatusWatch::new(service, table.clone())),
+            register: Register::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
+            register_door: Door {
+                name: "rnc",
+                most: env.required_as("REGISTER_LOOKUPS_PER_MINUTE")?,
+                window: SignedDuration::from_mins(1),
+            },
             notices_enabled: env.parsed("NOTICES_ENABLED")?.unwrap_or(true),
             table,
             clock,
@@ -77,6 +90,7 @@ impl FromRef<App> for Keys {
     taxauth::impact_of,
     taxauth::environment_status,
     taxauth::refresh,
+    rnc::show,
     notices::changes,
     notices::show,
     openapi::openapi
@@ -97,6 +111,7 @@ pub fn router(app: App) -> Router {
             get(taxauth::environment_status),
         )
         .route("/api/v1/taxauth/status/refresh", get(taxauth::refresh))
+        .route("/api/v1/taxauth/rnc/{rnc}", get(rnc::show))
         .route("/api/v1/notices/changes", get(notices::changes))
         .route("/api/v1/notices/{public_id}", get(notices::show))
         .route("/openapi/public-v1.json", get(openapi::openapi))

@@ -19,7 +19,7 @@ use ecf::StampHosts;
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Message, Outcome};
 use ecf_store::{Clients, Queues, Scope, StoreError, Table, Vault, WebhookJob};
-use ecf_webhooks::{Guard, GuardedClient, Reach, TimeOuts};
+use ecf_webhooks::{Guard, GuardedClient, Reach, TimeOuts, WebhookSecret};
 
 /// What this function may touch; compare with its policies in `template.yaml`.
 #[derive(Clone)]
@@ -31,11 +31,12 @@ pub struct App {
     clock: Clock,
     stamp_hosts: StampHosts,
     portal_url: Option<String>,
+    portal_secret: Option<WebhookSecret>,
 }
 
 impl App {
     /// Builds what the worker needs from its environment: `TABLE_NAME`, `SECRET_PREFIX`, `WEBHOOK_QUEUE_URL`, and optionally
-    /// `PORTAL_URL`, `STAMP_ECF_URL`, `STAMP_FC_URL` and `ALLOW_LOOPBACK_TARGETS`.
+    /// `PORTAL_URL`, `PORTAL_SECRET`, `STAMP_ECF_URL`, `STAMP_FC_URL` and `ALLOW_LOOPBACK_TARGETS`.
     ///
     /// # Errors
     /// Names the first variable that is missing or wrong.
@@ -54,6 +55,10 @@ impl App {
             clock,
             stamp_hosts: env.stamp_hosts()?,
             portal_url: env.optional("PORTAL_URL")?,
+            portal_secret: env
+                .optional("PORTAL_SECRET")?
+                .map(|secret| WebhookSecret::parse(&secret))
+                .transpose()?,
         })
     }
 

@@ -39,7 +39,7 @@ pub(crate) async fn tell(app: &App, id: &CompanyId, attempt: u32) -> Result<Outc
         created_at: company.created_at.to_string(),
     };
     let body = serde_json::to_vec(&body).map_err(|error| StoreError::unexpected("tell portal", error))?;
-    match app.client.post_json(url, body).await {
+    match app.client.post_json(url, app.portal_secret.as_ref(), body).await {
         Ok(()) => Ok(Outcome::Done),
         Err(error) => Ok(again(id, attempt, &error)),
     }

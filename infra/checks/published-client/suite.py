@@ -27,7 +27,6 @@ LATER = {
         "ecf.list", "ecf.download_xml", "ecf.download_rfce", "ecf.status_public",
         "client.documents", "client.get_document", "client.download_artifact",
         "client.list_artifacts",
-        "dgii.rnc",
     },
     "exchange with other issuers": {
         "ecf.submit_acecf", "ecf.acecf_outbound", "ecf.acecf_inbound", "ecf.cancel_sequences",
@@ -42,7 +41,7 @@ CALLED = {
     "client.list_webhooks", "client.create_webhook", "client.test_webhook", "client.webhook_deliveries",
     "client.update_webhook", "client.rotate_webhook_secret", "client.delete_webhook",
     "dgii.status", "dgii.status_services", "dgii.status_maintenance", "dgii.status_impact", "dgii.status_environment",
-    "dgii.status_refresh", "dgii.directory", "notices.changes", "notices.get",
+    "dgii.status_refresh", "dgii.rnc", "dgii.directory", "notices.changes", "notices.get",
 }
 
 
@@ -139,6 +138,9 @@ def main():
     assert client.dgii.status_impact("ecf")["impact"] == "none"
     assert len(client.dgii.status_impact()["items"]) == 3
     assert client.dgii.directory(rnc="131880681")["listed"] is False
+    anonymous = ECFClient(base_url=BASE).dgii.rnc("131880681")
+    assert anonymous.razon_social == client.dgii.rnc("131880681").razon_social == "PANADERIA LA ESPIGA SRL", anonymous
+    refused(ECFNotFoundError, lambda: client.dgii.rnc("999999999"))
     feed = client.notices.changes()
     assert (feed.schema_version, feed.changes, feed.has_more) == (1, [], False), feed
     assert client.notices.changes(cursor=feed.next_cursor, limit=10).changes == []

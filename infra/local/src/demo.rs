@@ -156,6 +156,7 @@ async fn create(
         verified: false,
         certificate: Some(certificate_summary(identity.certificate(), now)),
         signup: None,
+        invitation: None,
         created_at: now,
     };
     let new_key = |key: &ApiKeySecret| NewApiKey {

@@ -15,6 +15,7 @@ mod operating;
 mod options;
 mod pollers;
 mod ready;
+mod register;
 mod routes;
 mod start;
 mod timers;

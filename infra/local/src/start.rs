@@ -26,6 +26,7 @@ use crate::lapse::Lapse;
 use crate::mounted::{Mounted, mount};
 use crate::options::RunOptions;
 use crate::pollers::{self, Mapping, POLLERS};
+use crate::register;
 use crate::timers;
 
 /// Where the simulated tax authority is mounted on the one port.
@@ -62,6 +63,8 @@ pub enum StartError {
         function: String,
         source: ecf_runtime::Error,
     },
+    #[error("the made-up register cannot be loaded")]
+    Register(#[source] ecf_runtime::Error),
     #[error("the demo company cannot be made")]
     Demo(#[source] ecf_runtime::Error),
 }
@@ -175,6 +178,9 @@ impl Local {
         let demo = Demo::seed(&folder.demo(), &clients, &provisioned, &clock)
             .await
             .map_err(StartError::Demo)?;
+        register::seed(&clients, &provisioned, clock.now())
+            .await
+            .map_err(StartError::Register)?;
         // Only now: what plays the deployment must not fail.
         embedded.misbehave(options.aws_faults);
         Ok(Self {
@@ -258,6 +264,9 @@ fn parameters(simulator_url: &str) -> BTreeMap<String, String> {
             ("CorsOrigins".to_owned(), "*".to_owned()),
             // Test certificates are made on the spot.
             ("CertificateTrust".to_owned(), "any".to_owned()),
+            // Everybody comes from one address here.
+            ("SignupsPerHour".to_owned(), "1000".to_owned()),
+            ("RegisterLookupsPerMinute".to_owned(), "1000".to_owned()),
             // The simulator takes any key.
             ("TaxauthStatusKey".to_owned(), "local".to_owned()),
         ])

@@ -65,6 +65,7 @@ fn each_route_stands_once_and_has_its_twin() {
             "ANY /api/v1/client/webhooks webhooks",
             "ANY /api/v1/client/webhooks/{proxy+} webhooks",
             "ANY /api/v1/dgii/directory directory",
+            "ANY /api/v1/dgii/rnc/{proxy+} status",
             "ANY /api/v1/dgii/status status",
             "ANY /api/v1/dgii/status/{proxy+} status",
             "ANY /api/v1/eCF issuing",
@@ -75,6 +76,7 @@ fn each_route_stands_once_and_has_its_twin() {
             "ANY /api/v1/notices/{proxy+} status",
             "ANY /api/v1/public/register signup",
             "ANY /api/v1/taxauth/directory directory",
+            "ANY /api/v1/taxauth/rnc/{proxy+} status",
             "ANY /api/v1/taxauth/status status",
             "ANY /api/v1/taxauth/status/{proxy+} status",
             "ANY /openapi/public-v1.json status",
@@ -194,15 +196,15 @@ fn optional_variables_are_there_only_with_a_value() {
     let without = stack();
     assert!(
         !without
-            .function("signup")
+            .function("webhook-worker")
             .unwrap()
             .environment
-            .contains_key("INVITATION_CODE")
+            .contains_key("PORTAL_SECRET")
     );
-    let with = parameters(&[("InvitationCode", "open"), ("PortalUrl", "https://portal.example")]);
+    let with = parameters(&[("PortalSecret", "hush"), ("PortalUrl", "https://portal.example")]);
     let with = Stack::read(Path::new(ROOT), with).unwrap();
-    let code = &with.function("signup").unwrap().environment["INVITATION_CODE"];
-    assert_eq!(code.as_literal(), Some("open"));
+    let secret = &with.function("webhook-worker").unwrap().environment["PORTAL_SECRET"];
+    assert_eq!(secret.as_literal(), Some("hush"));
     assert!(
         with.function("webhook-worker")
             .unwrap()

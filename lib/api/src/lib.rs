@@ -19,6 +19,7 @@ mod layers;
 mod path;
 mod query;
 mod views;
+mod visitor;
 
 pub use caller::{ApiKeySecret, Caller, Keys};
 pub use certificate::{
@@ -37,3 +38,4 @@ pub use views::{
     ArtifactsView, CertificateView, CompanyCertificateView, DocumentView, ExplanationView, FullDocumentView, Instant,
     ListView, SecurityCode, TaxauthArtifact, TaxauthResponse, TrackId,
 };
+pub use visitor::Visitor;

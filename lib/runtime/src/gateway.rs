@@ -8,6 +8,8 @@
 //! byte order mark and replaces what is not UTF-8. A stored document must leave as the bytes it is, so everything but
 //! JSON and plain text goes out as base64, flagged.
 
+use std::net::IpAddr;
+
 use axum::{Router, body::Body};
 use lambda_http::{
     RequestExt,
@@ -23,6 +25,11 @@ use crate::{Error, allow_origins, env::Env};
 /// The gateway's name for a request, put into the request's extensions by [`answer`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestId(pub String);
+
+/// The address that a request came from, as the gateway saw it, put into the request's extensions by [`answer`]. No header
+/// says it: those are the caller's to write.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SourceAddress(pub IpAddr);
 
 /// Serves a router as a Lambda function behind API Gateway, to pages of the origins in `CORS_ORIGINS` too.
 pub async fn serve(router: Router) -> Result<(), Error> {
@@ -41,9 +48,9 @@ pub async fn answer(router: Router, event: LambdaRequest) -> ApiGatewayProxyResp
         _ => HeaderMap::new(),
     };
     let request: lambda_http::Request = event.into();
-    let id = match request.request_context_ref() {
-        Some(RequestContext::ApiGatewayV1(context)) => context.request_id.clone(),
-        _ => None,
+    let (id, source) = match request.request_context_ref() {
+        Some(RequestContext::ApiGatewayV1(context)) => (context.request_id.clone(), context.identity.source_ip.clone()),
+        _ => (None, None),
     };
     let path = request.raw_http_path().to_owned();
     let mut request: Request<Body> = request.map(Body::new);
@@ -51,6 +58,9 @@ pub async fn answer(router: Router, event: LambdaRequest) -> ApiGatewayProxyResp
     request.headers_mut().extend(headers);
     if let Some(id) = id {
         request.extensions_mut().insert(RequestId(id));
+    }
+    if let Some(address) = source.and_then(|address| address.parse().ok()) {
+        request.extensions_mut().insert(SourceAddress(address));
     }
     let response = match router.oneshot(request).await {
         Ok(response) => response,

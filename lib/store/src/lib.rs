@@ -1,6 +1,6 @@
 //! The store: DynamoDB, S3, Secrets Manager and SQS behind verbs of the domain.
 //!
-//! [`Table`] holds records, [`Artifacts`] documents, [`Vault`] secrets, [`Queues`] jobs. Every method that touches a
+//! [`Table`] holds records, [`Artifacts`] documents, [`Register`] the taxpayers, [`Vault`] secrets, [`Queues`] jobs. Every method that touches a
 //! tenant's data takes its [`Scope`] (or company) first. Time comes in as an argument. Start reading at
 //! `table/keys.rs`, where every key is built.
 //!
@@ -46,6 +46,8 @@
 //! | a changed profile | [`Table::update_company`] | `co#{company}` | 1 write |
 //! | certificates of a company | [`Table::certificates`], [`Table::activate_certificate`] | `co#{company}` / `cert#{id}` | by page; 4 writes |
 //! | a P12 without its company | [`Table::note_unclaimed_p12`], [`Table::drop_unclaimed_p12`] | `uc#{company}#{env}` | 1 write + 1 index each |
+//! | an invitation | [`Table::invitation_is_good`], [`Table::create_company`] | `inv#{sha256}` | 1 read, 2 writes |
+//! | visits of an address | [`Table::take_turn`] | `turn#{door}#{sha256}` / window | 1 write |
 //! | a repeated sign-up | [`Table::signup`] | `su#{sha256}` | 1 read |
 
 #![warn(clippy::float_arithmetic)]
@@ -59,6 +61,7 @@ mod identities;
 mod ids;
 mod profiles;
 mod queues;
+mod register;
 mod table;
 mod vault;
 
@@ -73,17 +76,18 @@ pub use ids::{
 };
 pub use profiles::Profiles;
 pub use queues::{IssuingJob, LONGEST_DELAY, QueueUrls, Queues, SubmissionJob, SubmissionUrls, WebhookJob};
+pub use register::{NewRegister, Register, RegisterAnswer, RegisterEdition, Registered, Taxpayer};
 pub use table::{
     Announcement, ApiKey, Audience, AuthorityStatus, Breaker, CallerTake, Cause, CertificateActivated,
     CertificateOwner, CertificateSummary, Changed, Claim, Cleared, Company, CompanyChanges, CompanyCreated,
-    CompanySettings, Condition, Created, DayCounts, DayPage, Delivery, DirectoryEntry, DirectoryListing, DueEntry,
-    DueNumbers, DueRange, DueRecord, DueType, Edit, Failure, Failures, HOLD_SPREAD, Host, LOOKUP_SPACING,
+    CompanySettings, Condition, Created, DayCounts, DayPage, Delivery, DirectoryEntry, DirectoryListing, Door,
+    DueEntry, DueNumbers, DueRange, DueRecord, DueType, Edit, Failure, Failures, HOLD_SPREAD, Host, LOOKUP_SPACING,
     LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, MOST_FREE, Mode, ModifiedReceipt, NewApiKey, NewCompany,
     NewNote, NewRange, NewReceipt, NewSignup, NewWebhook, Note, Notice, NoticeCategory, NoticeChange, NoticeChanged,
     NoticeContent, NoticeEdit, NoticeEvent, NoticePage, NoticeSeverity, NoticeState, Numbering, OUTCOME_UNKNOWN, Open,
     Opened, OutboxEntry, Pause, RANGE_SHARDS, RANGES_PER_TYPE, Range, RangeAlert, RangeChanges, RangeId, RangeIdError,
     RangeState, Receipt, ReceiptFilter, ReceiptPage, Recorded, Reviewed, SHARDS, ServiceStatus, SettingsChanges,
-    Signed, SignedLater, SignupRecord, StatusCheck, StoredToken, Table, Take, Thresholds, Undelivered,
+    Signed, SignedLater, SignupRecord, StatusCheck, StoredToken, Table, Take, Thresholds, Turn, Undelivered,
     UnknownCertificateOwner, Verdict, Verification, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, Window,
     Withdrawal, fiscal_day, webhook_context,
 };

@@ -15,12 +15,14 @@ mod counters;
 mod deliveries;
 mod directory;
 mod due;
+mod invitations;
 mod item;
 mod keys;
 mod notices;
 mod receipts;
 mod sequences;
 mod tokens;
+mod turns;
 mod unclaimed;
 mod undelivered;
 mod webhooks;
@@ -62,6 +64,7 @@ pub use sequences::{
     RANGES_PER_TYPE, Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Reviewed, Take, Thresholds,
 };
 pub use tokens::StoredToken;
+pub use turns::{Door, Turn};
 pub use undelivered::Undelivered;
 pub use webhooks::{NewWebhook, Pause, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, webhook_context};
 

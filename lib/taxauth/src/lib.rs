@@ -8,6 +8,7 @@
 //! - [`Gates`]: no call is made to a host that is known to be away;
 //! - [`TaxAuthError`]: sorted by whether an upload may have been taken, the one question that decides about a resend;
 //! - [`Directory`]: where electronic taxpayers receive, remembered for hours;
+//! - [`BulkFile`]: its file of all taxpayers;
 //! - `services/`: one file per service.
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test fails by panicking"))]
@@ -15,6 +16,7 @@
 mod answer;
 mod body;
 mod breaker;
+mod bulk_file;
 mod client;
 mod directory;
 mod endpoints;
@@ -33,6 +35,7 @@ mod watch;
 
 pub use answer::{Answer, Mensaje, Shape};
 pub use breaker::Passage;
+pub use bulk_file::{BulkFile, Columns};
 pub use client::{TaxAuth, TimeOuts};
 pub use directory::{Directory, DirectoryError, Known, Wanted};
 pub use endpoints::{Endpoints, EndpointsError, Service, where_to_look};

@@ -152,6 +152,7 @@ impl<'s> CompanyBuilder<'s> {
             verified: self.verified,
             certificate: None,
             signup: None,
+            invitation: None,
             created_at: now,
         }
     }

@@ -213,6 +213,7 @@ async fn a_refused_transaction_costs_two_units_a_part() {
         verified: true,
         certificate: None,
         signup: None,
+        invitation: None,
         created_at: stack.clock().now(),
     };
     stack.calls().reset();

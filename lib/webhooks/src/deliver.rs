@@ -14,6 +14,9 @@ use crate::guard::{Guard, GuardedResolver, RefusedAddress, UrlError};
 use crate::secret::WebhookSecret;
 use crate::signature::sign;
 
+/// Carries the signature.
+const SIGNATURE: &str = "X-ECF-Signature";
+
 /// As much of an answer as is read.
 const MAX_EXCERPT_BYTES: usize = 1_024;
 
@@ -63,21 +66,23 @@ impl GuardedClient {
         Ok(Self { guard, http })
     }
 
-    /// Posts JSON that is no event, unsigned; anything but a 2xx status is a failure.
+    /// Posts JSON that is no event, signed as events are if there is a secret; anything but a 2xx status is a failure.
     ///
     /// # Errors
     /// Why there was no answer, or which status there was.
-    pub async fn post_json(&self, url: &str, body: Vec<u8>) -> Result<(), DeliveryError> {
+    pub async fn post_json(
+        &self,
+        url: &str,
+        secret: Option<&WebhookSecret>,
+        body: Vec<u8>,
+    ) -> Result<(), DeliveryError> {
         let url = self.guard.check_url(url)?;
         let json = HeaderValue::from_static("application/json");
-        let response = self
-            .http
-            .post(url)
-            .header(CONTENT_TYPE, json)
-            .body(body)
-            .send()
-            .await
-            .map_err(unanswered)?;
+        let mut request = self.http.post(url).header(CONTENT_TYPE, json);
+        if let Some(secret) = secret {
+            request = request.header(SIGNATURE, sign(secret, &body));
+        }
+        let response = request.body(body).send().await.map_err(unanswered)?;
         let status = response.status();
         if status.is_success() {
             Ok(())
@@ -176,7 +181,7 @@ async fn post(
         .post(url)
         .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
         .header("X-ECF-Event", event.as_str())
-        .header("X-ECF-Signature", signature)
+        .header(SIGNATURE, signature)
         .body(body)
         .send()
         .await

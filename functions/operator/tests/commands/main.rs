@@ -4,9 +4,11 @@
 
 mod check;
 mod companies;
+mod invitations;
 mod letters;
 mod notices;
 mod receipts;
+mod register;
 
 use ecf_store::{Receipt, Table};
 use ecf_testkit::{TestCompany, TestStack};

@@ -5,9 +5,11 @@
 mod certificates;
 mod crashes;
 mod events;
+mod invitations;
 mod register;
 mod repeats;
 mod trust;
+mod visitors;
 
 use std::collections::BTreeMap;
 
@@ -18,7 +20,9 @@ use ecf_runtime::env::Env;
 use ecf_store::{CompanyId, Scope};
 use ecf_testkit::{Answer, P12_PIN, TestStack, request, test_p12};
 use http::Method;
+use jiff::SignedDuration;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 use signup::App;
 
 /// The owner of [`test_p12`].
@@ -47,6 +51,14 @@ impl Api {
         let app = App::from_env(&Env::of(variables), stack.clients(), stack.clock().clone()).unwrap();
         let router = signup::router(app);
         Self { stack, router }
+    }
+
+    /// An invitation for so many companies, good for a day.
+    pub(crate) async fn invite(&self, code: &str, uses: u32) {
+        let expires_at = self.stack.clock().now() + SignedDuration::from_hours(24);
+        let hash = Sha256::digest(code).into();
+        let made = self.stack.table().create_invitation(&hash, uses, expires_at).await;
+        assert!(made.unwrap());
     }
 
     pub(crate) async fn register(&self, body: &Value) -> Answer {

@@ -85,8 +85,8 @@ async fn an_rnc_that_is_owned_is_refused_before_anything_is_stored() {
     let counts = api.stack.calls().counts();
     assert_eq!(
         counts.keys().collect::<Vec<_>>(),
-        ["DynamoDB GetItem"],
-        "no second copy of the private key is left behind"
+        ["DynamoDB GetItem", "DynamoDB UpdateItem"],
+        "the visit is counted, and no second copy of the private key is left behind"
     );
 }
 
@@ -135,25 +135,6 @@ async fn a_portal_that_cannot_be_told_is_in_nobodys_way() {
 }
 
 #[tokio::test]
-async fn an_invitation_is_asked_for_where_one_is_needed() {
-    let api = Api::with(&[("INVITATION_CODE", "abre-te sésamo")]).await;
-    let mut body = company("130000001");
-    for code in [None, Some("abre-te"), Some("")] {
-        body["invitation_code"] = json!(code);
-        let refused = api.register(&body).await.expect(422);
-        assert_eq!(
-            fault(&refused),
-            ("body/invitation_code".to_owned(), "value_error".to_owned())
-        );
-        assert!(!refused.to_string().contains("sésamo"));
-    }
-    body["invitation_code"] = json!("abre-te sésamo");
-    api.register(&body).await.expect(201);
-    // Where none is needed, one does no harm.
-    Api::start().await.register(&body).await.expect(201);
-}
-
-#[tokio::test]
 async fn every_bad_field_is_told_at_once() {
     let api = Api::start().await;
     let body = json!({
@@ -189,7 +170,8 @@ async fn every_bad_field_is_told_at_once() {
 
 #[tokio::test]
 async fn no_answer_repeats_a_secret() {
-    let api = Api::with(&[("INVITATION_CODE", "the-invitation")]).await;
+    let api = Api::with(&[("SIGNUP_NEEDS_INVITATION", "true")]).await;
+    api.invite("the-invitation", 1).await;
     let secret = "mi-clave-secreta";
     let mut good = company_with_certificate("130000001");
     good["invitation_code"] = json!("the-invitation");

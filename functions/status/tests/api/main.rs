@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 mod notices;
+mod rnc;
 mod taxauth;
 
 use std::{fs, path::Path};

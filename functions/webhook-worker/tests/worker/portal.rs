@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use ecf_store::{CompanyId, WebhookJob};
 use ecf_testkit::{Fault, Receiver};
+use ecf_webhooks::{WebhookSecret, verify};
 
-use crate::world::World;
+use crate::world::{PORTAL_SECRET, World};
 
 async fn with_job(url: &str) -> World {
     let mut world = World::with_portal(url).await;
@@ -25,6 +26,9 @@ async fn a_new_company_is_told_without_anything_secret() {
     let received = portal.received();
     assert_eq!(received.len(), 1);
     assert_eq!(received[0].header("content-type"), Some("application/json"));
+    let signature = received[0].header("x-ecf-signature").unwrap();
+    let secret = WebhookSecret::parse(PORTAL_SECRET).unwrap();
+    assert!(verify(&secret, &received[0].body, signature), "{signature}");
     let mut body = received[0].json();
     assert_eq!(body["public_id"], world.company.scope.company.to_string());
     body["public_id"] = "…".into();

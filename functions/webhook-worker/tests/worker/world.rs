@@ -14,6 +14,8 @@ use webhook_worker::App;
 const MOST_STEPS: usize = 400;
 pub(crate) const SECRET: &str = "whsec_0123456789abcdef";
 pub(crate) const TRACK_ID: &str = "d2b6e27c-3908-46f3-afaa-2207b9501b4b";
+/// The key of what the portal is told.
+pub(crate) const PORTAL_SECRET: &str = "whsec_portal_0123456789";
 
 pub(crate) struct World {
     pub(crate) stack: TestStack,
@@ -31,7 +33,11 @@ impl World {
     }
 
     pub(crate) async fn with_portal(url: &str) -> Self {
-        let parameters = [("AllowLoopbackTargets", "true"), ("PortalUrl", url)];
+        let parameters = [
+            ("AllowLoopbackTargets", "true"),
+            ("PortalUrl", url),
+            ("PortalSecret", PORTAL_SECRET),
+        ];
         let stack = TestStack::with_parameters(&parameters).await;
         let company = stack.company_builder().without_ranges().build().await;
         let unseen = Clients::new(stack.config());

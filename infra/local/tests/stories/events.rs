@@ -14,7 +14,7 @@ use crate::support::System;
 const EVENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../events");
 
 /// What each request is answered. The ids in the payloads are of nobody: reading them finds nothing.
-const ANSWERS: [(&str, i64); 36] = [
+const ANSWERS: [(&str, i64); 37] = [
     ("certificates/inspect-p12.json", 200),
     ("certificates/list.json", 200),
     ("certificates/sign-xml.json", 200),
@@ -43,6 +43,7 @@ const ANSWERS: [(&str, i64); 36] = [
     ("status/notice-changes.json", 200),
     ("status/notice.json", 404),
     ("status/openapi.json", 200),
+    ("status/rnc.json", 503),
     ("webhooks/create.json", 201),
     ("webhooks/delete.json", 404),
     ("webhooks/deliveries.json", 404),

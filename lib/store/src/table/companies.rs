@@ -14,6 +14,7 @@ use super::{
     api_keys::NewApiKey,
     certificates::{self, CertificateSummary},
     change::Change,
+    invitations,
     item::{Item, NewItem, Stored, bytes, expiry, flag, instant, text},
     keys::{self, TTL},
     write::{Part, Transacted},
@@ -86,6 +87,8 @@ pub struct NewCompany {
     /// The certificate that the vault holds already.
     pub certificate: Option<CertificateSummary>,
     pub signup: Option<NewSignup>,
+    /// SHA-256 of the invitation's code that it comes with.
+    pub invitation: Option<[u8; 32]>,
     pub created_at: Timestamp,
 }
 
@@ -116,13 +119,15 @@ pub enum CompanyCreated {
     RncTaken,
     /// A sign-up with this idempotency key came first: read it with [`Table::signup`].
     SignupRepeated,
+    /// The invitation is used up or expired.
+    InvitationSpent,
     /// A company with this id exists.
     IdTaken,
 }
 
 impl Table {
-    /// Creates a company together with its claim on the RNC (if verified), its sign-up record (if any) and its first
-    /// API key (if any).
+    /// Creates a company together with its claim on the RNC (if verified), its sign-up record, its use of an invitation and
+    /// its first API key (if any).
     pub async fn create_company(
         &self,
         new: NewCompany,
@@ -144,6 +149,10 @@ impl Table {
                 .bind(":now", expiry(new.created_at));
             parts.push(Part::Update(change));
             outcomes.push(CompanyCreated::SignupRepeated);
+        }
+        if let Some(hash) = &new.invitation {
+            parts.push(Part::Update(invitations::take(hash, new.created_at)));
+            outcomes.push(CompanyCreated::InvitationSpent);
         }
         if let Some(key) = first_key {
             parts.extend(key.items().map(Part::PutNew));

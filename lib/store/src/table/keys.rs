@@ -371,6 +371,16 @@ pub(crate) fn status_check() -> Key {
     Key::new("ta#status".to_owned(), "check")
 }
 
+/// An invitation to sign up.
+pub(crate) fn invitation(hash: &[u8; 32]) -> Key {
+    Key::new(format!("inv#{}", hex::encode(hash)), "invitation")
+}
+
+/// The visits from an address through a door, in the window that begins at that second.
+pub(crate) fn turns(door: &str, visitor: &[u8; 32], begin: i64) -> Key {
+    Key::new(format!("turn#{door}#{}", hex::encode(visitor)), begin.to_string())
+}
+
 /// What the authority's directory said of a taxpayer: nobody's but the environment's.
 pub(crate) fn directory(environment: Environment, rnc: &Rnc) -> Key {
     Key::new(format!("dir#{}#{rnc}", environment.path_segment()), "entry")
@@ -439,6 +449,8 @@ breaker         ta#testecf / host#fc
 status          ta#ecf / status
 status check    ta#status / check
 directory       dir#testecf#131880681 / entry
+invitation      inv#0808080808080808080808080808080808080808080808080808080808080808 / invitation
+turns           turn#signup#0909090909090909090909090909090909090909090909090909090909090909 / 1795833000
 notice          no#0g2081040g2081040g2081040g208104 / notice
 notice number   no#number / number
 notice for all  nf#all / 000000000007
@@ -520,6 +532,8 @@ notice for one  nf#040g2081040g2081040g2081040g2081 / 000000000007
                 "directory",
                 directory(Environment::TesteCF, &"131880681".parse().unwrap()).to_string(),
             ),
+            ("invitation", invitation(&[8; 32]).to_string()),
+            ("turns", turns("signup", &[9; 32], at.as_second()).to_string()),
             ("notice", notice(&NoticeId::from_random([4; 20])).to_string()),
             ("notice number", notice_number().to_string()),
             ("notice for all", notice_entry(&notices_of_all(), 7).to_string()),

@@ -20,6 +20,7 @@ pub(crate) fn new_company(name: &str, rnc: &str, verified: bool) -> NewCompany {
         verified,
         certificate: None,
         signup: None,
+        invitation: None,
         created_at: noon(),
     }
 }

@@ -1,0 +1,53 @@
+//! Invitations to sign up: a code, good for a number of companies until some time. Only its SHA-256 is kept.
+
+use jiff::Timestamp;
+
+use super::{
+    Table,
+    change::Change,
+    item::{NewItem, expiry, instant, number},
+    keys::{self, TTL},
+};
+use crate::StoreError;
+
+const LEFT: &str = "lf";
+const EXPIRES_AT: &str = "ex";
+
+impl Table {
+    /// Keeps an invitation. `false`: there is one with this code.
+    pub async fn create_invitation(
+        &self,
+        hash: &[u8; 32],
+        uses: u32,
+        expires_at: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let item = NewItem::new(&keys::invitation(hash))
+            .with(LEFT, number(uses))
+            .with(EXPIRES_AT, instant(expires_at))
+            .with(TTL, expiry(expires_at))
+            .build();
+        self.put_new("create invitation", item).await
+    }
+
+    /// Whether a company may still sign up with an invitation. Only its creation takes one.
+    pub async fn invitation_is_good(&self, hash: &[u8; 32], now: Timestamp) -> Result<bool, StoreError> {
+        let Some(stored) = self.read("read invitation", &keys::invitation(hash)).await? else {
+            return Ok(false);
+        };
+        Ok(stored.parse::<u32>(LEFT)? > 0 && stored.instant(EXPIRES_AT)? > now)
+    }
+
+    /// Ends an invitation. `false`: there is none with this code.
+    pub async fn revoke_invitation(&self, hash: &[u8; 32]) -> Result<bool, StoreError> {
+        self.delete("revoke invitation", &keys::invitation(hash)).await
+    }
+}
+
+/// Takes one use of an invitation.
+pub(super) fn take(hash: &[u8; 32], now: Timestamp) -> Change {
+    Change::of(keys::invitation(hash))
+        .add(LEFT, number(-1))
+        .when("#lf > :none AND #ex > :now")
+        .bind(":none", number(0))
+        .bind(":now", instant(now))
+}
