@@ -32,7 +32,7 @@ pub use item::{
 };
 pub use otra_moneda::{ImpuestoAdicionalOtraMoneda, ImpuestosAdicionalesOtraMoneda, OtraMoneda};
 pub use paginacion::{Pagina, Paginacion, SubtotalImpuestoAdicional};
-pub use received::Received;
+pub use received::{Heading, Received};
 pub use referencia::InformacionReferencia;
 pub use subtotal::{Subtotal, Subtotales};
 pub use totales::{ImpuestoAdicional, ImpuestosAdicionales, Totales};

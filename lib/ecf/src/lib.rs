@@ -31,7 +31,7 @@ mod violation;
 mod xml;
 
 pub use date::{DateError, Fecha, FechaHora};
-pub use document::{Document, Received, json_schema};
+pub use document::{Document, Heading, Received, json_schema};
 pub use draft::{Draft, Ecf, Numbered, SUMMARY_THRESHOLD};
 pub use encf::{Encf, EncfError, Ncf, NcfError};
 pub use environment::{Environment, UnknownEnvironment};

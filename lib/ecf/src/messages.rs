@@ -1,9 +1,10 @@
-//! The other XML documents: summary, acknowledgement, approval, annulment and seed. They are declared and written like
+//! The other XML documents: summary, acknowledgement, approval, annulment, seed and its answer. They are declared and written like
 //! receipts, and read like those of other issuers.
 
 pub mod acecf;
 pub mod anecf;
 pub mod arecf;
+pub mod respuesta_autenticacion;
 pub mod rfce;
 pub mod semilla;
 
@@ -17,6 +18,7 @@ use crate::{Amounts, ReceiptType};
 pub use acecf::Acecf;
 pub use anecf::{Anecf, AnecfError};
 pub use arecf::Arecf;
+pub use respuesta_autenticacion::RespuestaAutenticacion;
 pub use rfce::{Rfce, SecurityCodeError};
 pub use semilla::Semilla;
 

@@ -81,6 +81,11 @@ impl ReceiptType {
         !matches!(self, Self::E32 | Self::E34)
     }
 
+    /// Whether issuers send it to electronic buyers; the others reach the authority alone (Descripción técnica, emisor-receptor).
+    pub const fn is_exchanged(self) -> bool {
+        matches!(self, Self::E31 | Self::E33 | Self::E34 | Self::E44)
+    }
+
     /// Whether the receipt is a note on another receipt.
     pub const fn is_note(self) -> bool {
         matches!(self, Self::E33 | Self::E34)

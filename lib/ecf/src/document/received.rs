@@ -4,7 +4,7 @@ use super::{Document, ROOT};
 use crate::field::{Checker, Reader, Source, Stage};
 use crate::violation::{Violation, sort_in_document_order};
 use crate::xml::{self, XmlError};
-use crate::{Amounts, ReceiptType};
+use crate::{Amounts, Encf, ReceiptType, Rnc};
 
 /// A receipt read from XML.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,6 +44,37 @@ impl Document {
     }
 }
 
+/// Who sent which number to whom: as much of a receipt as an answer to it must name, whatever else is wrong with it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Heading {
+    /// The issuer.
+    pub rnc_emisor: Option<Rnc>,
+    /// The buyer.
+    pub rnc_comprador: Option<Rnc>,
+    /// The number.
+    pub encf: Option<Encf>,
+}
+
+impl Heading {
+    /// Reads the heading of a receipt, of whatever type it says it is.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are no XML, or the root is no `ECF`.
+    pub fn from_xml(bytes: &[u8]) -> Result<Self, XmlError> {
+        let root = xml::parse_root(bytes, ROOT)?;
+        let text = |block: &str, name: &str| {
+            let node = root.get("Encabezado")?.get(block)?.get(name)?;
+            node.as_scalar().map(str::trim)
+        };
+        Ok(Self {
+            rnc_emisor: text("Emisor", "RNCEmisor").and_then(|text| text.parse().ok()),
+            rnc_comprador: text("Comprador", "RNCComprador").and_then(|text| text.parse().ok()),
+            encf: text("IdDoc", "eNCF").and_then(|text| text.parse().ok()),
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,6 +103,18 @@ mod tests {
                 "FechaHoraFirma",
             ]
         );
+    }
+
+    #[test]
+    fn the_heading_is_read_whatever_the_type() {
+        let xml = b"<ECF><Encabezado><IdDoc><TipoeCF>99</TipoeCF><eNCF> E310000000001 </eNCF></IdDoc>\
+<Emisor><RNCEmisor>130000001</RNCEmisor></Emisor><Comprador><RNCComprador>1</RNCComprador></Comprador></Encabezado></ECF>";
+        let heading = Heading::from_xml(xml).unwrap();
+        assert_eq!(heading.encf, "E310000000001".parse().ok());
+        assert_eq!(heading.rnc_emisor, "130000001".parse().ok());
+        assert_eq!(heading.rnc_comprador, None);
+        assert_eq!(Heading::from_xml(b"<ECF/>").unwrap(), Heading::default());
+        assert!(Heading::from_xml(b"<RFCE/>").is_err());
     }
 
     #[test]
