@@ -47,6 +47,8 @@ pub(crate) struct SettingsView {
     sequence_alert_remaining: u32,
     /// A range is told as expiring so many days before its last.
     sequence_alert_days: u16,
+    /// Whether other issuers have to authenticate before they send something.
+    reception_token: bool,
 }
 
 impl ProfileView {
@@ -79,6 +81,7 @@ impl From<CompanySettings> for SettingsView {
             certificate_owner: settings.certificate_owner.as_str(),
             sequence_alert_remaining: settings.sequence_alert_remaining,
             sequence_alert_days: settings.sequence_alert_days,
+            reception_token: settings.reception_token,
         }
     }
 }

@@ -64,6 +64,8 @@ pub(crate) struct SettingsRequest {
     /// 30 unless set; 0 warns on the last day alone.
     #[schema(minimum = 0, maximum = 366)]
     sequence_alert_days: Option<u16>,
+    /// `false` unless set.
+    reception_token: Option<bool>,
 }
 
 impl FromFields for UpdateRequest {
@@ -108,6 +110,7 @@ impl FromFields for Settings {
             "certificate_owner",
             "sequence_alert_remaining",
             "sequence_alert_days",
+            "reception_token",
         ]);
         let on_conditional = fields
             .choice(
@@ -131,6 +134,7 @@ impl FromFields for Settings {
             .range(0..=MOST_REMAINING)
             .optional();
         let days = fields.integer("sequence_alert_days").range(0..=MOST_DAYS).optional();
+        let reception_token = fields.boolean("reception_token").optional();
         Some(Self(SettingsChanges {
             on_conditional: fields.edit("on_conditional", on_conditional),
             hold_notes: fields.edit("hold_notes", hold_notes),
@@ -144,6 +148,7 @@ impl FromFields for Settings {
                 remaining.and_then(|remaining| remaining.try_into().ok()),
             ),
             sequence_alert_days: fields.edit("sequence_alert_days", days.and_then(|days| days.try_into().ok())),
+            reception_token: fields.edit("reception_token", reception_token),
         }))
     }
 }

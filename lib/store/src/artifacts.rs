@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     StoreError,
-    ids::{ReceiptId, Scope},
+    ids::{InboxId, ReceiptId, Scope},
 };
 
 /// SHA-256 of a document's bytes.
@@ -67,6 +67,10 @@ pub enum ArtifactKind {
     TaxauthResponse,
     /// The caller's payload, kept until a receipt is numbered and signed later; not public.
     Payload,
+    /// What another issuer sent, byte for byte.
+    ReceivedXml,
+    /// Our acknowledgement of it.
+    Arecf,
 }
 
 impl ArtifactKind {
@@ -88,6 +92,8 @@ impl ArtifactKind {
             Self::Ri => "ri",
             Self::TaxauthResponse => "taxauth-response",
             Self::Payload => "payload",
+            Self::ReceivedXml => "received-xml",
+            Self::Arecf => "arecf",
         }
     }
 
@@ -101,7 +107,7 @@ impl ArtifactKind {
 
     pub const fn content_type(self) -> &'static str {
         match self {
-            Self::SignedXml | Self::GeneratedXml | Self::Rfce => "application/xml",
+            Self::SignedXml | Self::GeneratedXml | Self::Rfce | Self::ReceivedXml | Self::Arecf => "application/xml",
             Self::Ri => "application/pdf",
             Self::TaxauthResponse | Self::Payload => "application/json",
         }
@@ -110,12 +116,13 @@ impl ArtifactKind {
     /// The name under which a browser saves it; `document` is `{RNC}{eNCF}`, as the authority names files.
     pub fn file_name(self, document: &str) -> String {
         match self {
-            Self::SignedXml => format!("{document}.xml"),
+            Self::SignedXml | Self::ReceivedXml => format!("{document}.xml"),
             Self::GeneratedXml => format!("{document}-unsigned.xml"),
             Self::Rfce => format!("{document}-rfce.xml"),
             Self::Ri => format!("{document}.pdf"),
             Self::TaxauthResponse => format!("{document}-response.json"),
             Self::Payload => format!("{document}-payload.json"),
+            Self::Arecf => format!("{document}-arecf.xml"),
         }
     }
 }
@@ -144,12 +151,36 @@ impl Artifacts {
         kind: ArtifactKind,
         bytes: impl Into<Bytes>,
     ) -> Result<ContentHash, StoreError> {
-        let bytes = bytes.into();
+        let (bytes, owner) = (bytes.into(), receipt.to_string());
+        self.put_object(scope, created_at, &owner, kind, bytes).await
+    }
+
+    /// Keeps a document of the inbox and says by which hash it is found again.
+    pub async fn put_received(
+        &self,
+        scope: &Scope,
+        received_at: Timestamp,
+        item: &InboxId,
+        kind: ArtifactKind,
+        bytes: impl Into<Bytes>,
+    ) -> Result<ContentHash, StoreError> {
+        let (bytes, owner) = (bytes.into(), item.to_string());
+        self.put_object(scope, received_at, &owner, kind, bytes).await
+    }
+
+    async fn put_object(
+        &self,
+        scope: &Scope,
+        created_at: Timestamp,
+        owner: &str,
+        kind: ArtifactKind,
+        bytes: Bytes,
+    ) -> Result<ContentHash, StoreError> {
         let hash = ContentHash::of(&bytes);
         self.client
             .put_object()
             .bucket(&self.bucket)
-            .key(object_key(scope, created_at, receipt, kind, &hash))
+            .key(object_key(scope, created_at, owner, kind, &hash))
             .content_type(kind.content_type())
             .body(ByteStream::from(bytes))
             .send()
@@ -187,8 +218,28 @@ impl Artifacts {
         kind: ArtifactKind,
         hash: &ContentHash,
     ) -> Result<Option<Bytes>, StoreError> {
+        let key = object_key(scope, created_at, &receipt.to_string(), kind, hash);
+        self.object(key, hash).await
+    }
+
+    /// The document of the inbox with this hash.
+    ///
+    /// # Errors
+    /// As for [`Artifacts::get`].
+    pub async fn received(
+        &self,
+        scope: &Scope,
+        received_at: Timestamp,
+        item: &InboxId,
+        kind: ArtifactKind,
+        hash: &ContentHash,
+    ) -> Result<Option<Bytes>, StoreError> {
+        let key = object_key(scope, received_at, &item.to_string(), kind, hash);
+        self.object(key, hash).await
+    }
+
+    async fn object(&self, key: String, hash: &ContentHash) -> Result<Option<Bytes>, StoreError> {
         let operation = "read artifact";
-        let key = object_key(scope, created_at, receipt, kind, hash);
         let answer = match self.client.get_object().bucket(&self.bucket).key(&key).send().await {
             Ok(answer) => answer,
             Err(error) if matches!(error.as_service_error(), Some(GetObjectError::NoSuchKey(_))) => return Ok(None),
@@ -209,16 +260,10 @@ impl Artifacts {
 }
 
 /// `{company}/{environment}/{yyyy}/{mm}/{public_id}/{artifact}-{hash}`, by the instant of creation in UTC.
-fn object_key(
-    scope: &Scope,
-    created_at: Timestamp,
-    receipt: &ReceiptId,
-    kind: ArtifactKind,
-    hash: &ContentHash,
-) -> String {
+fn object_key(scope: &Scope, created_at: Timestamp, owner: &str, kind: ArtifactKind, hash: &ContentHash) -> String {
     let date = Offset::UTC.to_datetime(created_at).date();
     format!(
-        "{}/{}/{:04}/{:02}/{receipt}/{}-{hash}",
+        "{}/{}/{:04}/{:02}/{owner}/{}-{hash}",
         scope.company,
         scope.environment.path_segment(),
         date.year(),
@@ -240,12 +285,12 @@ mod tests {
             company: CompanyId::from_random([0; 20]),
             environment: Environment::Ecf,
         };
-        let receipt = "0123456789abcdefghjkmnpqrstvwxyz".parse().unwrap();
+        let receipt = "0123456789abcdefghjkmnpqrstvwxyz";
         let created_at = "2026-12-31T23:59:59-04:00".parse().unwrap();
         let key = object_key(
             &scope,
             created_at,
-            &receipt,
+            receipt,
             ArtifactKind::SignedXml,
             &ContentHash::of(b""),
         );

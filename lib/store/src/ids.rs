@@ -5,7 +5,7 @@
 
 use std::{fmt, str::FromStr};
 
-use ecf::Environment;
+use ecf::{Encf, Environment, Rnc};
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};
@@ -106,6 +106,10 @@ id! {
     ApiKeyId
 }
 id! {
+    /// A receipt that another issuer sent: the `public_id` of the inbox.
+    InboxId
+}
+id! {
     /// An event of our own that is about no receipt's verdict: the `public_id` of its payload.
     AnnouncementId
 }
@@ -169,6 +173,25 @@ impl AnnouncementId {
             event,
             about,
         ]))
+    }
+}
+
+impl InboxId {
+    const TIME_BYTES: usize = 6;
+
+    /// The id of what this issuer sent under this number at this time. It begins with the time, so that the ids of an inbox
+    /// sort by it.
+    pub fn new(received_at: Timestamp, scope: &Scope, rnc_emisor: &Rnc, encf: &Encf) -> Self {
+        let mut id = hashed(&[
+            "inbox/v1",
+            &scope.company.to_string(),
+            scope.environment.as_str(),
+            rnc_emisor.as_str(),
+            &encf.to_string(),
+        ]);
+        let millis = received_at.as_millisecond().to_be_bytes();
+        id[..Self::TIME_BYTES].copy_from_slice(&millis[millis.len() - Self::TIME_BYTES..]);
+        Self(id)
     }
 }
 
@@ -421,6 +444,28 @@ mod tests {
             ReceiptId::of(ReceiptId::RECEIPT, &company(), Environment::TesteCF, "order-2"),
         ];
         assert!(others.iter().all(|other| *other != id));
+    }
+
+    #[test]
+    fn the_ids_of_an_inbox_sort_by_time() {
+        let scope = Scope {
+            company: company(),
+            environment: Environment::TesteCF,
+        };
+        let id = |at: &str, sequence: &str| {
+            let encf = format!("E31{sequence}").parse().unwrap();
+            InboxId::new(at.parse().unwrap(), &scope, &"130000001".parse().unwrap(), &encf).to_string()
+        };
+        let first = id("2026-11-27T12:00:00Z", "0000000009");
+        assert_eq!(first, id("2026-11-27T12:00:00Z", "0000000009"));
+        assert_ne!(first, id("2026-11-27T12:00:00Z", "0000000008"));
+        for later in [
+            "2026-11-27T12:00:00.001Z",
+            "2026-11-28T12:00:00Z",
+            "2036-01-01T00:00:00Z",
+        ] {
+            assert!(first < id(later, "0000000001"), "{later}");
+        }
     }
 
     #[test]

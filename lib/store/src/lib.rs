@@ -36,6 +36,11 @@
 //! | attempts of a webhook | [`Table::deliveries`] | `wd#{company}#{env}#{webhook}` / id | by page |
 //! | what a webhook did not take yet | [`Table::undelivered`], [`Table::undelivered_of`] | `wu#{company}#{env}#{webhook}` / event | 2 writes + 2 index an attempt |
 //! | an event of our own | [`Table::create_announcement`], [`Table::untold_announcement`] | `an#{company}#{env}#{id}` | 1 write + 1 index, 1 read |
+//! | a receipt of another issuer, with its news | [`Table::keep_received`] | `in#…`, `iu#…`, `il#…`, `an#…` | 8 writes + 1 index |
+//! | was it received before | [`Table::was_received`] | `il#{company}#{env}#{rnc}` / e-NCF | 1 read |
+//! | inbox, all, unread or acked | [`Table::inbox`], [`Table::inbox_item`] | `in#…`, `iu#…`, `ia#…` / id | by page, 1 read |
+//! | acknowledged by the ERP | [`Table::ack_inbox_item`] | `in#…`, `iu#…`, `ia#…` | 6 writes |
+//! | a seed is used once | [`Table::use_seed`] | `seed#{nonce}` | 1 write |
 //! | the authority's token | [`Table::token`] | `tok#{certificate}#{env}` | 1 read |
 //! | condition of the authority | [`Table::condition`] | `ta#{env}`: breakers, status | ½ read, per process and seconds |
 //! | a notice | [`Table::notice_for`], [`Table::change_notice`] | `no#{id}`; entries in `nf#…` | 1 read; 3 writes and 2 an audience |
@@ -71,8 +76,8 @@ pub use dead_letters::DeadLetters;
 pub use error::StoreError;
 pub use identities::{Identities, certificate_summary};
 pub use ids::{
-    AnnouncementId, ApiKeyId, CertificateId, CompanyId, DeliveryId, EventKey, IdError, NoticeId, ReceiptId, Scope,
-    Subject, WebhookId,
+    AnnouncementId, ApiKeyId, CertificateId, CompanyId, DeliveryId, EventKey, IdError, InboxId, NoticeId, ReceiptId,
+    Scope, Subject, WebhookId,
 };
 pub use profiles::Profiles;
 pub use queues::{IssuingJob, LONGEST_DELAY, QueueUrls, Queues, SubmissionJob, SubmissionUrls, WebhookJob};
@@ -80,14 +85,7 @@ pub use register::{NewRegister, Register, RegisterAnswer, RegisterEdition, Regis
 pub use table::{
     Announcement, ApiKey, Audience, AuthorityStatus, Breaker, CallerTake, Cause, CertificateActivated,
     CertificateOwner, CertificateSummary, Changed, Claim, Cleared, Company, CompanyChanges, CompanyCreated,
-    CompanySettings, Condition, Created, DayCounts, DayPage, Delivery, DirectoryEntry, DirectoryListing, Door,
-    DueEntry, DueNumbers, DueRange, DueRecord, DueType, Edit, Failure, Failures, HOLD_SPREAD, Host, LOOKUP_SPACING,
-    LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, MOST_FREE, Mode, ModifiedReceipt, NewApiKey, NewCompany,
-    NewNote, NewRange, NewReceipt, NewSignup, NewWebhook, Note, Notice, NoticeCategory, NoticeChange, NoticeChanged,
-    NoticeContent, NoticeEdit, NoticeEvent, NoticePage, NoticeSeverity, NoticeState, Numbering, OUTCOME_UNKNOWN, Open,
-    Opened, OutboxEntry, Pause, RANGE_SHARDS, RANGES_PER_TYPE, Range, RangeAlert, RangeChanges, RangeId, RangeIdError,
-    RangeState, Receipt, ReceiptFilter, ReceiptPage, Recorded, Reviewed, SHARDS, ServiceStatus, SettingsChanges,
-    Signed, SignedLater, SignupRecord, StatusCheck, StoredToken, Table, Take, Thresholds, Turn, Undelivered,
+    CompanySettings, Condition, Created, DayCounts, DayPage, Delivery, DirectoryEntry, DirectoryListing, Door, DueEntry, DueNumbers, DueRange, DueRecord, DueType, Edit, Failure, Failures, HOLD_SPREAD, Host, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, MOST_FREE, Mode, ModifiedReceipt, NewApiKey, NewCompany, NewNote, NewRange, NewReceipt, NewSignup, NewWebhook, Note, Notice, NoticeCategory, NoticeChange, NoticeChanged, NoticeContent, NoticeEdit, NoticeEvent, NoticePage, NoticeSeverity, NoticeState, Numbering, OUTCOME_UNKNOWN, Open, Opened, OutboxEntry, Pause, RANGE_SHARDS, RANGES_PER_TYPE, Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt, ReceiptFilter, ReceiptPage, Recorded, Reviewed, SHARDS, ServiceStatus, SettingsChanges, Signed, SignedLater, SignupRecord, StatusCheck, StoredToken, Table, Take, Thresholds, Turn, Undelivered, InboxItem, Kept,
     UnknownCertificateOwner, Verdict, Verification, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, Window,
     Withdrawal, fiscal_day, webhook_context,
 };

@@ -16,10 +16,12 @@ mod deliveries;
 mod directory;
 mod due;
 mod invitations;
+mod inbox;
 mod item;
 mod keys;
 mod notices;
 mod receipts;
+mod seeds;
 mod sequences;
 mod tokens;
 mod turns;
@@ -49,6 +51,7 @@ pub use counters::DayCounts;
 pub use deliveries::Delivery;
 pub use directory::{DirectoryEntry, DirectoryListing};
 pub use due::{DueEntry, DueRecord, SHARDS};
+pub use inbox::{InboxItem, Kept};
 pub use keys::fiscal_day;
 pub use notices::{
     Audience, Notice, NoticeCategory, NoticeChange, NoticeChanged, NoticeContent, NoticeEdit, NoticeEvent, NoticePage,

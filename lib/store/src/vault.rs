@@ -34,7 +34,13 @@ const NONCE_BYTES: usize = 12;
 pub struct Vault {
     client: Client,
     prefix: String,
-    cipher: Arc<OnceCell<Aes256Gcm>>,
+    data_key: Arc<OnceCell<DataKey>>,
+}
+
+/// What the deployment's data key becomes.
+struct DataKey {
+    cipher: Aes256Gcm,
+    root: Zeroizing<[u8; 32]>,
 }
 
 /// A company's certificate as it was uploaded.
@@ -83,7 +89,7 @@ impl Vault {
         Self {
             client,
             prefix: prefix.into(),
-            cipher: Arc::default(),
+            data_key: Arc::default(),
         }
     }
 
@@ -193,7 +199,7 @@ impl Vault {
     pub async fn seal(&self, context: &[u8], plaintext: &[u8]) -> Result<Vec<u8>, StoreError> {
         let mut nonce = [0; NONCE_BYTES];
         getrandom::fill(&mut nonce).map_err(|error| StoreError::unexpected("seal", error.to_string()))?;
-        seal(self.cipher().await?, nonce, context, plaintext)
+        seal(&self.data_key().await?.cipher, nonce, context, plaintext)
     }
 
     /// Decrypts what [`Vault::seal`] made.
@@ -202,7 +208,18 @@ impl Vault {
     /// Besides failures of the store: [`StoreError::Corrupt`] when the bytes were changed, were sealed for another
     /// context or with another key.
     pub async fn open(&self, context: &[u8], sealed: &[u8]) -> Result<Zeroizing<Vec<u8>>, StoreError> {
-        open(self.cipher().await?, context, sealed)
+        open(&self.data_key().await?.cipher, context, sealed)
+    }
+
+    /// A key of this deployment for one purpose alone, the same in every process.
+    pub async fn key_for(&self, purpose: &str) -> Result<Zeroizing<[u8; 32]>, StoreError> {
+        let root = &self.data_key().await?.root;
+        let mut hash = Sha256::new();
+        for part in [b"derived/v1".as_slice(), purpose.as_bytes(), root.as_slice()] {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+        Ok(Zeroizing::new(hash.finalize().into()))
     }
 
     fn certificate_name(&self, company: &CompanyId) -> String {
@@ -256,8 +273,8 @@ impl Vault {
         }
     }
 
-    async fn cipher(&self) -> Result<&Aes256Gcm, StoreError> {
-        self.cipher
+    async fn data_key(&self) -> Result<&DataKey, StoreError> {
+        self.data_key
             .get_or_try_init(|| async {
                 let name = format!("{}/data-key", self.prefix);
                 let Some((text, _)) = self.secret("read data key", &name).await? else {
@@ -267,7 +284,11 @@ impl Vault {
                         format!("{name} does not exist"),
                     ));
                 };
-                Ok(cipher(&text))
+                let root = Zeroizing::new(Sha256::digest(text.as_bytes()).into());
+                Ok(DataKey {
+                    cipher: cipher(&text),
+                    root,
+                })
             })
             .await
     }

@@ -13,7 +13,8 @@ use super::breaker::Host;
 use crate::{
     StoreError,
     ids::{
-        AnnouncementId, ApiKeyId, CertificateId, CompanyId, DeliveryId, EventKey, NoticeId, ReceiptId, Scope, WebhookId,
+        AnnouncementId, ApiKeyId, CertificateId, CompanyId, DeliveryId, EventKey, InboxId, NoticeId, ReceiptId, Scope,
+        WebhookId,
     },
 };
 
@@ -336,6 +337,38 @@ pub(crate) fn unclaimed_p12(owner: &Scope) -> Key {
     Key::new(format!("{UNCLAIMED}#{}", scope(owner)), "p12")
 }
 
+/// The lists of an inbox: each receipt is in the first, and in one of the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum InboxList {
+    All,
+    Unread,
+    Acked,
+}
+
+pub(crate) fn inbox_partition(owner: &Scope, list: InboxList) -> String {
+    let kind = match list {
+        InboxList::All => "in",
+        InboxList::Unread => "iu",
+        InboxList::Acked => "ia",
+    };
+    format!("{kind}#{}", scope(owner))
+}
+
+/// Ids of an inbox begin with their time, so a list is in its order.
+pub(crate) fn inbox_item(owner: &Scope, list: InboxList, id: &InboxId) -> Key {
+    Key::new(inbox_partition(owner, list), id.to_string())
+}
+
+/// Makes a number of another issuer one that was received.
+pub(crate) fn received_lock(owner: &Scope, rnc_emisor: &Rnc, encf: &Encf) -> Key {
+    Key::new(format!("il#{}#{rnc_emisor}", scope(owner)), encf.to_string())
+}
+
+/// A seed of ours that was turned into a token: nobody's but the nonce's.
+pub(crate) fn used_seed(nonce: &[u8; 16]) -> Key {
+    Key::new(format!("seed#{}", hex::encode(nonce)), "seed")
+}
+
 pub(crate) fn token(certificate: &[u8; 32], environment: Environment) -> Key {
     Key::new(
         format!("tok#{}#{}", hex::encode(certificate), environment.path_segment()),
@@ -444,6 +477,13 @@ delivery        wd#040g2081040g2081040g2081040g2081#testecf#081040g2081040g20810
 undelivered     wu#040g2081040g2081040g2081040g2081#testecf#081040g2081040g2081040g2081040g2 / 1795833000500#receipt#5f75fzh08rqpf0gnfhx8zw6x4tfqbs2m
 announcement    an#040g2081040g2081040g2081040g2081#testecf#n6z2zw9bx3k19tbk5hpwyr3gvjwt2abc / an
 unclaimed P12   uc#040g2081040g2081040g2081040g2081#testecf / p12
+}
+
+inbox           in#040g2081040g2081040g2081040g2081#testecf / 06h1zz7j6kg8rd6zpz2v0x07gwf7ajm5
+inbox, unread   iu#040g2081040g2081040g2081040g2081#testecf / 06h1zz7j6kg8rd6zpz2v0x07gwf7ajm5
+inbox, acked    ia#040g2081040g2081040g2081040g2081#testecf / 06h1zz7j6kg8rd6zpz2v0x07gwf7ajm5
+received        il#040g2081040g2081040g2081040g2081#testecf#130000001 / E310000000035
+used seed       seed#09090909090909090909090909090909 / seed
 token           tok#0606060606060606060606060606060606060606060606060606060606060606#ecf / token
 breaker         ta#testecf / host#fc
 status          ta#ecf / status
@@ -472,6 +512,8 @@ notice for one  nf#040g2081040g2081040g2081040g2081 / 000000000007
         let encf: Encf = "E310000000035".parse().unwrap();
         let at: Timestamp = "2026-11-28T02:30:00.5Z".parse().unwrap();
         let today = fiscal_day(at);
+        let sender: Rnc = "130000001".parse().unwrap();
+        let inbox_id = InboxId::new(at, &owner, &sender, &encf);
         let page = [
             ("company", company(&company_id).to_string()),
             ("rnc", rnc("131880681").to_string()),
@@ -524,6 +566,19 @@ notice for one  nf#040g2081040g2081040g2081040g2081 / 000000000007
                 announcement(&owner, &AnnouncementId::of(&owner, "sequence.low", "31/1/100")).to_string(),
             ),
             ("unclaimed P12", unclaimed_p12(&owner).to_string()),
+}
+
+            ("inbox", inbox_item(&owner, InboxList::All, &inbox_id).to_string()),
+            (
+                "inbox, unread",
+                inbox_item(&owner, InboxList::Unread, &inbox_id).to_string(),
+            ),
+            (
+                "inbox, acked",
+                inbox_item(&owner, InboxList::Acked, &inbox_id).to_string(),
+            ),
+            ("received", received_lock(&owner, &sender, &encf).to_string()),
+            ("used seed", used_seed(&[9; 16]).to_string()),
             ("token", token(&[6; 32], Environment::Ecf).to_string()),
             ("breaker", breaker(Environment::TesteCF, Host::Fc).to_string()),
             ("status", authority_status(Environment::Ecf).to_string()),

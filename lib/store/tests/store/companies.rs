@@ -282,6 +282,7 @@ async fn settings_have_defaults_and_two_changes_of_different_ones_both_last() {
             certificate_owner: Edit::Set(CertificateOwner::Refuse),
             sequence_alert_remaining: Edit::Set(7),
             sequence_alert_days: Edit::Set(8),
+            reception_token: Edit::Set(true),
             ..SettingsChanges::default()
         },
         ..CompanyChanges::default()
@@ -300,6 +301,7 @@ async fn settings_have_defaults_and_two_changes_of_different_ones_both_last() {
         certificate_owner: CertificateOwner::Refuse,
         sequence_alert_remaining: 7,
         sequence_alert_days: 8,
+        reception_token: true,
     };
     assert_eq!(changed.settings, expected);
     assert_eq!(changed.phone.as_deref(), Some("809-555-0100"));

@@ -19,6 +19,7 @@ const HOLD_NOTES_HOURS: &str = "hold_notes_hours";
 const CERTIFICATE_OWNER: &str = "certificate_owner";
 const SEQUENCE_ALERT_REMAINING: &str = "seq_alert_remaining";
 const SEQUENCE_ALERT_DAYS: &str = "seq_alert_days";
+const RECEPTION_TOKEN: &str = "reception_token";
 
 /// A company's settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +37,8 @@ pub struct CompanySettings {
     pub sequence_alert_remaining: u32,
     /// A range is told as expiring so many days before its last.
     pub sequence_alert_days: u16,
+    /// Whether other issuers have to authenticate before they send something.
+    pub reception_token: bool,
 }
 
 impl Default for CompanySettings {
@@ -47,6 +50,7 @@ impl Default for CompanySettings {
             certificate_owner: CertificateOwner::Warn,
             sequence_alert_remaining: 100,
             sequence_alert_days: 30,
+            reception_token: false,
         }
     }
 }
@@ -104,6 +108,7 @@ pub struct SettingsChanges {
     pub certificate_owner: Edit<CertificateOwner>,
     pub sequence_alert_remaining: Edit<u32>,
     pub sequence_alert_days: Edit<u16>,
+    pub reception_token: Edit<bool>,
 }
 
 impl SettingsChanges {
@@ -115,6 +120,7 @@ impl SettingsChanges {
             .edit(CERTIFICATE_OWNER, self.certificate_owner.map(text))
             .edit(SEQUENCE_ALERT_REMAINING, self.sequence_alert_remaining.map(number))
             .edit(SEQUENCE_ALERT_DAYS, self.sequence_alert_days.map(number))
+            .edit(RECEPTION_TOKEN, self.reception_token.map(flag))
     }
 }
 
@@ -134,5 +140,6 @@ pub(super) fn read(stored: &Stored) -> Result<CompanySettings, StoreError> {
         sequence_alert_days: stored
             .opt_parse(SEQUENCE_ALERT_DAYS)?
             .unwrap_or(default.sequence_alert_days),
+        reception_token: stored.opt_flag(RECEPTION_TOKEN)?.unwrap_or(default.reception_token),
     })
 }
