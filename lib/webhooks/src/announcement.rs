@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use ecf::ReceiptType;
-use ecf_store::{Announcement, AnnouncementId, Queues, Scope, StoreError, Table, WebhookId, WebhookJob};
+use ecf_store::{Announcement, AnnouncementId, InboxItem, Queues, Scope, StoreError, Table, WebhookId, WebhookJob};
 use jiff::{Timestamp, civil::Date};
 use serde::Serialize;
 
@@ -56,6 +56,11 @@ pub enum News<'a> {
         /// Since when it had failed.
         failing_since: Timestamp,
     },
+    /// Another issuer sent a receipt.
+    InboxReceived {
+        /// The receipt, as it is in the inbox.
+        item: &'a InboxItem,
+    },
 }
 
 #[derive(Serialize)]
@@ -87,6 +92,16 @@ enum Details<'a> {
         reason: &'a str,
         failing_since: String,
     },
+    Inbox {
+        inbox_id: String,
+        ecf_type: &'a str,
+        encf: String,
+        rnc_emisor: &'a str,
+        razon_social_emisor: Option<&'a str>,
+        rnc_comprador: &'a str,
+        monto_total: Option<&'a str>,
+        fecha_emision: Option<&'a str>,
+    },
 }
 
 impl News<'_> {
@@ -95,6 +110,7 @@ impl News<'_> {
             Self::SequenceLow { .. } => EventName::SequenceLow,
             Self::SequenceExpiring { .. } => EventName::SequenceExpiring,
             Self::WebhookPaused { .. } => EventName::WebhookPaused,
+            Self::InboxReceived { .. } => EventName::InboxReceived,
         }
     }
 
@@ -118,6 +134,7 @@ impl News<'_> {
             Self::WebhookPaused {
                 webhook, failing_since, ..
             } => format!("{webhook}/{}", failing_since.as_millisecond()),
+            Self::InboxReceived { item } => item.id.to_string(),
         }
     }
 
@@ -183,6 +200,16 @@ impl News<'_> {
                 reason,
                 failing_since: without_offset(*failing_since),
             },
+            Self::InboxReceived { item } => Details::Inbox {
+                inbox_id: item.id.to_string(),
+                ecf_type: item.ecf_type.as_str(),
+                encf: item.encf.to_string(),
+                rnc_emisor: item.rnc_emisor.as_str(),
+                razon_social_emisor: item.razon_social_emisor.as_deref(),
+                rnc_comprador: item.rnc_comprador.as_str(),
+                monto_total: item.monto_total.as_deref(),
+                fecha_emision: item.fecha_emision.as_deref(),
+            },
         }
     }
 }
@@ -201,14 +228,22 @@ pub async fn announce(
     if !table.create_announcement(scope, announcement).await? {
         return Ok(false);
     }
+    tell(queues, scope, &announcement.id).await?;
+    Ok(true)
+}
+
+/// Queues the telling of an announcement that is kept already.
+///
+/// # Errors
+/// When the queue does not take it; the announcement will be told nevertheless.
+pub async fn tell(queues: &Queues, scope: &Scope, announcement: &AnnouncementId) -> Result<(), StoreError> {
     let job = WebhookJob::Announce {
         company: scope.company,
         environment: scope.environment,
-        announcement: announcement.id,
+        announcement: *announcement,
         attempt: 0,
     };
-    queues.send_webhook(&job, Duration::ZERO).await?;
-    Ok(true)
+    queues.send_webhook(&job, Duration::ZERO).await
 }
 
 #[cfg(test)]

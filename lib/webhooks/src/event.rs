@@ -22,6 +22,8 @@ pub enum EventName {
     SequenceExpiring,
     /// Another webhook of the company was switched off, because it did not answer for days.
     WebhookPaused,
+    /// Another issuer sent a receipt, and it was acknowledged as received.
+    InboxReceived,
 }
 
 /// Names of steps that are no fiscal states: a subscriber may name them, and never hears of them.
@@ -35,7 +37,7 @@ const NOTICE_WILDCARDS: [&str; 2] = ["taxauth.*", "dgii.*"];
 
 impl EventName {
     /// Every event.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Accepted,
         Self::ConditionallyAccepted,
         Self::Rejected,
@@ -43,6 +45,7 @@ impl EventName {
         Self::SequenceLow,
         Self::SequenceExpiring,
         Self::WebhookPaused,
+        Self::InboxReceived,
     ];
 
     /// Its name in subscriptions, payloads and the `X-ECF-Event` header.
@@ -56,6 +59,7 @@ impl EventName {
             Self::SequenceLow => "sequence.low",
             Self::SequenceExpiring => "sequence.expiring",
             Self::WebhookPaused => "webhook.paused",
+            Self::InboxReceived => "inbox.received",
         }
     }
 

@@ -19,7 +19,7 @@ mod payload;
 mod secret;
 mod signature;
 
-pub use announcement::{News, announce};
+pub use announcement::{News, announce, tell};
 pub use backoff::{DEAD_AFTER, PAUSE_AFTER, WINDOW, backoff};
 pub use deliver::{Attempt, DeliveryError, GuardedClient, TimeOuts, deliver};
 pub use event::{EventName, NotAnEvent, Subscription, SubscriptionError, matches};
