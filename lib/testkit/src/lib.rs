@@ -12,6 +12,7 @@
 mod aws_calls;
 mod company;
 mod drain;
+mod foreign;
 mod receipt;
 mod receiver;
 mod request;
@@ -21,6 +22,7 @@ mod timeline;
 pub use aws_calls::{AwsCalls, Call, Fault, Units};
 pub use company::{CompanyBuilder, P12_PIN, RNC, TestCompany, test_p12};
 pub use drain::Queue;
+pub use foreign::{FOREIGN_RNC, foreign_receipt, sign_foreign, unsigned_receipt};
 pub use receipt::send_job;
 pub use receiver::{Received, Receiver};
 pub use request::{Answer, request, send};

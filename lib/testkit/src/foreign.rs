@@ -1,0 +1,40 @@
+//! Receipts as other issuers send them.
+
+use ecf::Fecha;
+use jiff::Timestamp;
+use xmldsig::{Identity, sign};
+
+use crate::{P12_PIN, test_p12};
+
+/// The RNC of the issuer of [`foreign_receipt`].
+pub const FOREIGN_RNC: &str = "101672919";
+
+/// A signed type 31 of RD$1,000.00 with this number, from [`FOREIGN_RNC`] to this buyer.
+pub fn foreign_receipt(rnc_comprador: &str, encf: &str, now: Timestamp) -> Vec<u8> {
+    sign_foreign(&unsigned_receipt(rnc_comprador, encf, now))
+}
+
+/// The same before it is signed, for tests that change it.
+pub fn unsigned_receipt(rnc_comprador: &str, encf: &str, now: Timestamp) -> String {
+    let day = Fecha::at(now);
+    format!(
+        "<ECF><Encabezado><Version>1.0</Version><IdDoc><TipoeCF>31</TipoeCF><eNCF>{encf}</eNCF>\
+<FechaVencimientoSecuencia>31-12-2028</FechaVencimientoSecuencia><TipoIngresos>01</TipoIngresos><TipoPago>1</TipoPago></IdDoc>\
+<Emisor><RNCEmisor>{FOREIGN_RNC}</RNCEmisor><RazonSocialEmisor>Suplidora del Este SRL</RazonSocialEmisor>\
+<DireccionEmisor>Calle Primera 1</DireccionEmisor><FechaEmision>{day}</FechaEmision></Emisor>\
+<Comprador><RNCComprador>{rnc_comprador}</RNCComprador><RazonSocialComprador>Cliente SRL</RazonSocialComprador></Comprador>\
+<Totales><MontoExento>1000.00</MontoExento><MontoTotal>1000.00</MontoTotal></Totales></Encabezado><DetallesItems><Item>\
+<NumeroLinea>1</NumeroLinea><IndicadorFacturacion>4</IndicadorFacturacion><NombreItem>Yuca</NombreItem>\
+<IndicadorBienoServicio>1</IndicadorBienoServicio><CantidadItem>2.00</CantidadItem>\
+<PrecioUnitarioItem>500.0000</PrecioUnitarioItem><MontoItem>1000.00</MontoItem></Item></DetallesItems>\
+<FechaHoraFirma>{day} 10:30:00</FechaHoraFirma></ECF>"
+    )
+}
+
+/// Any canonical XML, signed by another taxpayer.
+pub fn sign_foreign(xml: &str) -> Vec<u8> {
+    let identity = Identity::from_pkcs12(test_p12(), P12_PIN).expect("the P12 was made here");
+    sign(xml.as_bytes(), &identity)
+        .expect("the test wrote canonical XML")
+        .xml
+}
