@@ -58,6 +58,8 @@ fn each_route_stands_once_and_has_its_twin() {
             "ANY /api/v1/client/api-keys/{proxy+} company",
             "ANY /api/v1/client/certificates certificates",
             "ANY /api/v1/client/company company",
+            "ANY /api/v1/client/inbox inbox",
+            "ANY /api/v1/client/inbox/{proxy+} inbox",
             "ANY /api/v1/client/sequences company",
             "ANY /api/v1/client/sequences/{proxy+} company",
             "ANY /api/v1/client/summary company",
@@ -80,6 +82,7 @@ fn each_route_stands_once_and_has_its_twin() {
             "ANY /api/v1/taxauth/status status",
             "ANY /api/v1/taxauth/status/{proxy+} status",
             "ANY /openapi/public-v1.json status",
+            "ANY /{proxy+} reception",
         ]
     );
 }

@@ -14,7 +14,7 @@ use crate::support::System;
 const EVENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../events");
 
 /// What each request is answered. The ids in the payloads are of nobody: reading them finds nothing.
-const ANSWERS: [(&str, i64); 37] = [
+const ANSWERS: &[(&str, i64)] = &[
     ("certificates/inspect-p12.json", 200),
     ("certificates/list.json", 200),
     ("certificates/sign-xml.json", 200),
@@ -30,6 +30,10 @@ const ANSWERS: [(&str, i64); 37] = [
     ("company/summary.json", 200),
     ("company/update.json", 200),
     ("directory/look-up.json", 503),
+    ("inbox/ack.json", 404),
+    ("inbox/arecf.json", 404),
+    ("inbox/list.json", 200),
+    ("inbox/xml.json", 404),
     ("issuing/batch.json", 200),
     ("issuing/cancel.json", 404),
     ("issuing/get.json", 404),
@@ -37,6 +41,8 @@ const ANSWERS: [(&str, i64); 37] = [
     ("issuing/issue-32-summary.json", 201),
     ("issuing/mark-incapacity.json", 404),
     ("issuing/states.json", 200),
+    ("reception/ecf.json", 404),
+    ("reception/seed.json", 200),
     ("signup/register.json", 201),
     ("status/health.json", 200),
     ("status/maintenance.json", 200),

@@ -12,6 +12,7 @@ mod numbers;
 mod outage;
 mod payloads;
 mod program;
+mod receiving;
 mod restart;
 mod routes;
 mod signup;

@@ -156,6 +156,25 @@ impl Caller {
         answer(request).await.unwrap()
     }
 
+    /// Another issuer sends the company a receipt with this number; gives the acknowledgement's bytes.
+    pub(crate) async fn be_sent(&self, encf: &str) -> Vec<u8> {
+        let xml = ecf_testkit::foreign_receipt(&self.rnc, encf, Clock::system().now());
+        let url = format!("{}/{}/testecf/fe/Recepcion/api/ecf", self.base_url, self.rnc);
+        let request = self.http.post(url).header("Content-Type", "text/xml").body(xml);
+        let response = request.send().await.unwrap();
+        let (status, bytes) = (response.status(), response.bytes().await.unwrap().to_vec());
+        assert_eq!(status, 200, "{}", String::from_utf8_lossy(&bytes));
+        bytes
+    }
+
+    /// A file, byte for byte.
+    pub(crate) async fn download(&self, path: &str) -> Vec<u8> {
+        let request = self.http.get(format!("{}/api/v1{path}", self.base_url));
+        let response = request.header("X-API-Key", &self.key).send().await.unwrap();
+        assert_eq!(response.status(), 200, "{path}");
+        response.bytes().await.unwrap().to_vec()
+    }
+
     /// What a browser asks before a page of this origin may send a receipt.
     pub(crate) async fn preflight(&self, url: &str, origin: &str) -> Answer {
         let request = self

@@ -477,8 +477,6 @@ delivery        wd#040g2081040g2081040g2081040g2081#testecf#081040g2081040g20810
 undelivered     wu#040g2081040g2081040g2081040g2081#testecf#081040g2081040g2081040g2081040g2 / 1795833000500#receipt#5f75fzh08rqpf0gnfhx8zw6x4tfqbs2m
 announcement    an#040g2081040g2081040g2081040g2081#testecf#n6z2zw9bx3k19tbk5hpwyr3gvjwt2abc / an
 unclaimed P12   uc#040g2081040g2081040g2081040g2081#testecf / p12
-}
-
 inbox           in#040g2081040g2081040g2081040g2081#testecf / 06h1zz7j6kg8rd6zpz2v0x07gwf7ajm5
 inbox, unread   iu#040g2081040g2081040g2081040g2081#testecf / 06h1zz7j6kg8rd6zpz2v0x07gwf7ajm5
 inbox, acked    ia#040g2081040g2081040g2081040g2081#testecf / 06h1zz7j6kg8rd6zpz2v0x07gwf7ajm5
@@ -566,8 +564,6 @@ notice for one  nf#040g2081040g2081040g2081040g2081 / 000000000007
                 announcement(&owner, &AnnouncementId::of(&owner, "sequence.low", "31/1/100")).to_string(),
             ),
             ("unclaimed P12", unclaimed_p12(&owner).to_string()),
-}
-
             ("inbox", inbox_item(&owner, InboxList::All, &inbox_id).to_string()),
             (
                 "inbox, unread",

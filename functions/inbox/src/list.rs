@@ -1,0 +1,110 @@
+//! `GET /api/v1/client/inbox`.
+
+use axum::Json;
+use axum::extract::State;
+use ecf::Environment;
+use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, Instant, ListView, Page, ValidQuery, ValidationError};
+use ecf_store::InboxItem;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::App;
+
+/// Which part of the inbox is asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ListRequest {
+    acked: Option<bool>,
+    page: Page,
+}
+
+impl FromFields for ListRequest {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let acked = fields.boolean("acked").optional();
+        let page = Page::read(fields);
+        Some(Self { acked, page: page? })
+    }
+}
+
+/// A receipt of another issuer. Its signature and structure were verified before it was acknowledged to the issuer; what the tax
+/// authority makes of it is not known here.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct InboxItemView {
+    public_id: String,
+    ecf_type: &'static str,
+    encf: String,
+    #[schema(value_type = String, example = "TesteCF")]
+    environment: Environment,
+    /// Always `received`.
+    status: &'static str,
+    rnc_emisor: String,
+    razon_social_emisor: Option<String>,
+    rnc_comprador: String,
+    /// As the document writes it.
+    #[schema(example = "1180.00")]
+    monto_total: Option<String>,
+    #[schema(example = "27-11-2026")]
+    fecha_emision: Option<String>,
+    /// Who signed it: the subject of the certificate.
+    signer: String,
+    acked: bool,
+    /// When it was acknowledged first.
+    acked_at: Option<Instant>,
+    xml_available: bool,
+    arecf_available: bool,
+    created_at: Instant,
+}
+
+impl InboxItemView {
+    fn of(item: InboxItem, environment: Environment) -> Self {
+        Self {
+            public_id: item.id.to_string(),
+            ecf_type: item.ecf_type.as_str(),
+            encf: item.encf.to_string(),
+            environment,
+            status: "received",
+            rnc_emisor: item.rnc_emisor.to_string(),
+            razon_social_emisor: item.razon_social_emisor,
+            rnc_comprador: item.rnc_comprador.to_string(),
+            monto_total: item.monto_total,
+            fecha_emision: item.fecha_emision,
+            signer: item.signer,
+            acked: item.acked_at.is_some(),
+            acked_at: item.acked_at.map(Into::into),
+            // Both are kept before the issuer gets its answer.
+            xml_available: true,
+            arecf_available: true,
+            created_at: item.received_at.into(),
+        }
+    }
+}
+
+/// What other issuers sent, newest first.
+#[utoipa::path(
+    get,
+    path = "/api/v1/client/inbox",
+    operation_id = "list_inbox",
+    tag = "Buzón",
+    summary = "Listar e-CF recibidos",
+    params(
+        ("acked" = Option<bool>, Query, description = "Only what was acknowledged, or was not; both unless given"),
+        ("limit" = Option<u32>, Query, description = "1 to 100, 50 unless given"),
+        ("offset" = Option<u64>, Query, description = "How many are skipped"),
+    ),
+    responses(
+        (status = 200, description = "The receipts, newest first", body = ListView<InboxItemView>),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 422, description = "Every bad field, a missing key included", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    ValidQuery(ListRequest { acked, page }): ValidQuery<ListRequest>,
+) -> Result<Json<ListView<InboxItemView>>, ApiError> {
+    let (limit, offset) = (page.limit as usize, usize::try_from(page.offset).unwrap_or(usize::MAX));
+    let (items, total) = app.table.inbox(&caller.scope, acked, limit, offset).await?;
+    let environment = caller.environment();
+    let items = items.into_iter().map(|item| InboxItemView::of(item, environment));
+    Ok(Json(ListView::new(items.collect(), total as u64, page)))
+}

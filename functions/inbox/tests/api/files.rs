@@ -1,0 +1,27 @@
+//! The files of an inbox item.
+
+use ecf_testkit::foreign_receipt;
+
+use crate::{ARECF, Api, INBOX};
+
+#[tokio::test]
+async fn both_files_are_byte_exact_under_their_names() {
+    let api = Api::start().await;
+    let item = api.receive("E310000000001").await;
+    let sent = foreign_receipt(api.company.rnc.as_str(), "E310000000001", item.received_at);
+    for (file, bytes, hash, name) in [
+        ("xml", sent.as_slice(), item.xml, "101672919E310000000001.xml"),
+        ("arecf", ARECF, item.arecf, "101672919E310000000001-arecf.xml"),
+    ] {
+        let answer = api.get(&format!("{INBOX}/{}/{file}", item.id)).await;
+        assert_eq!(
+            (answer.status.as_u16(), answer.bytes.as_slice()),
+            (200, bytes),
+            "{file}"
+        );
+        assert_eq!(answer.header("content-type"), Some("application/xml"));
+        assert_eq!(answer.header("etag"), Some(format!("\"{hash}\"").as_str()));
+        let disposition = format!("attachment; filename=\"{name}\"");
+        assert_eq!(answer.header("content-disposition"), Some(disposition.as_str()));
+    }
+}

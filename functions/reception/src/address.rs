@@ -1,0 +1,132 @@
+//! Which service of which company a path means.
+//!
+//! Only host and prefix differ between taxpayers; what follows is fixed, and comes in any letter case, with an accent or
+//! without, with a slash at its end or without. A path is percent-decoded once.
+
+use ecf::{Environment, Rnc};
+use percent_encoding::percent_decode_str;
+
+/// Longer paths are nothing of ours.
+const LONGEST: usize = 512;
+
+/// One service of one company, or of whichever company a document names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Address {
+    /// The company whose published address this is.
+    pub(crate) rnc: Option<Rnc>,
+    /// The environment, where the address names one.
+    pub(crate) environment: Option<Environment>,
+    pub(crate) service: Service,
+}
+
+/// The services of the standard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Service {
+    Semilla,
+    ValidacionCertificado,
+    Recepcion,
+}
+
+impl Address {
+    /// Reads a path; `None`: it is no service of the standard.
+    pub(crate) fn of(path: &str) -> Option<Self> {
+        if path.len() > LONGEST {
+            return None;
+        }
+        let decoded = percent_decode_str(path).decode_utf8().ok()?;
+        let plain = plain(&decoded);
+        let rest = plain.strip_prefix('/')?;
+        let segments: Vec<&str> = rest.strip_suffix('/').unwrap_or(rest).split('/').collect();
+        let at = segments.iter().position(|segment| *segment == "fe")?;
+        let (rnc, environment) = match segments[..at] {
+            [] => (None, None),
+            [rnc] => (Some(rnc.parse().ok()?), None),
+            [rnc, environment] => (Some(rnc.parse().ok()?), Some(environment_of(environment)?)),
+            _ => return None,
+        };
+        let service = match segments[at + 1..] {
+            ["autenticacion", "api", "semilla"] => Service::Semilla,
+            ["autenticacion", "api", "validacioncertificado"] => Service::ValidacionCertificado,
+            ["recepcion", "api", "ecf"] => Service::Recepcion,
+            _ => return None,
+        };
+        Some(Self {
+            rnc,
+            environment,
+            service,
+        })
+    }
+}
+
+/// Lower case without accents, the composed one and the combining one.
+fn plain(path: &str) -> String {
+    path.chars()
+        .flat_map(char::to_lowercase)
+        .filter(|character| *character != '\u{301}')
+        .map(|character| if character == 'ó' { 'o' } else { character })
+        .collect()
+}
+
+fn environment_of(segment: &str) -> Option<Environment> {
+    [Environment::TesteCF, Environment::CerteCF, Environment::Ecf]
+        .into_iter()
+        .find(|environment| environment.path_segment() == segment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(rnc: Option<&str>, environment: Option<Environment>, service: Service) -> Option<Address> {
+        Some(Address {
+            rnc: rnc.map(|rnc| rnc.parse().unwrap()),
+            environment,
+            service,
+        })
+    }
+
+    #[test]
+    fn every_spelling_of_a_service_is_understood() {
+        let bare = address(None, None, Service::Recepcion);
+        for path in [
+            "/fe/recepcion/api/ecf",
+            "/fe/Recepcion/api/ecf/",
+            "/FE/RECEPCIÓN/API/ECF",
+            "/fe/recepci%C3%B3n/api/eCF",
+            "/fe/recepcio%CC%81n/api/ecf",
+        ] {
+            assert_eq!(Address::of(path), bare, "{path}");
+        }
+        let published = address(Some("131880681"), None, Service::Semilla);
+        assert_eq!(Address::of("/131880681/fe/Autenticacion/api/Semilla"), published);
+        let validation = address(
+            Some("131880681"),
+            Some(Environment::CerteCF),
+            Service::ValidacionCertificado,
+        );
+        let path = "/131880681/CerteCF/fe/autenticación/api/ValidacionCertificado";
+        assert_eq!(Address::of(path), validation);
+    }
+
+    #[test]
+    fn other_paths_are_nothing_of_ours() {
+        for path in [
+            "/",
+            "/fe",
+            "/fe/recepcion/api/ecf/x",
+            "/fe//recepcion/api/ecf",
+            "/fe/recepcion/api/ecf//",
+            "/fe/x/../recepcion/api/ecf",
+            "/fe%252Frecepcion/api/ecf",
+            "/13188068/fe/recepcion/api/ecf",
+            "/131880681/prod/fe/recepcion/api/ecf",
+            "/a/131880681/testecf/fe/recepcion/api/ecf",
+            "/api/v1/fe/recepcion/api/ecf",
+            "/fe/recepcion/api/ecf%00",
+            "/%ff/fe/recepcion/api/ecf",
+        ] {
+            assert_eq!(Address::of(path), None, "{path}");
+        }
+        assert_eq!(Address::of(&format!("/{}/fe/recepcion/api/ecf", "1".repeat(600))), None);
+    }
+}

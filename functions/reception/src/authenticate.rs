@@ -1,0 +1,152 @@
+//! Seeds and tokens for other issuers. Whoever shows a seed of ours, signed, with a certificate that is valid, gets a token.
+
+use axum::Json;
+use axum::response::{IntoResponse, Response};
+use ecf::messages::{RespuestaAutenticacion, Semilla};
+use ecf_api::ApiError;
+use http::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE};
+use http::{HeaderMap, HeaderValue};
+use jiff::Timestamp;
+use serde::Serialize;
+
+use crate::address::Address;
+use crate::seal::{Seal, TOKEN_VALID};
+use crate::{App, Recipient, limits, upload};
+
+/// What seeds and tokens of an address without a company are bound to.
+const BARE: &str = "fe";
+
+#[derive(Debug, Serialize)]
+struct TokenView {
+    token: String,
+    expira: String,
+    expedido: String,
+}
+
+/// A fresh seed. It is XML whatever the caller accepts.
+pub(crate) async fn semilla(app: &App, address: &Address) -> Result<Response, ApiError> {
+    let now = app.clock.now();
+    let bound = bound(app, address, now).await?;
+    let valor = Seal::of(&app.vault).await?.seed(ecf_runtime::random(), &bound, now);
+    let valor = valor
+        .parse()
+        .map_err(|error| ApiError::internal(format!("a seed is a text: {error}")))?;
+    Ok(xml(Semilla::new(valor, now).to_xml()))
+}
+
+/// A token for a signed seed.
+pub(crate) async fn validate(
+    app: &App,
+    address: &Address,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<Response, ApiError> {
+    let now = app.clock.now();
+    let bound = bound(app, address, now).await?;
+    let document = upload::document(headers, body).ok_or_else(|| malformed("the request carries no XML"))?;
+    let signed = upload::without_mark(document);
+    Semilla::from_xml(signed).map_err(|error| malformed(error.to_string()))?;
+    let verified = xmldsig::verify(signed, &limits()).map_err(|error| refused(error.to_string()))?;
+    let certificate = &verified.certificate;
+    certificate
+        .check_usable_at(now)
+        .map_err(|error| refused(error.to_string()))?;
+    // Of the bytes that were signed.
+    let seed = Semilla::from_xml(&verified.document).map_err(|error| malformed(error.to_string()))?;
+    let valor = seed.valor.ok_or_else(|| malformed("valor is missing"))?;
+    let seal = Seal::of(&app.vault).await?;
+    let seed = seal.open_seed(valor.as_str(), &bound, now);
+    let seed = seed.ok_or_else(|| refused("the seed was not given at this address within the last five minutes"))?;
+    if !app.table.use_seed(&seed.nonce, seed.expires_at).await? {
+        return Err(refused("the seed was used already"));
+    }
+    let subject = certificate.subject_serial.as_deref().unwrap_or(&certificate.subject);
+    let view = TokenView {
+        token: seal.token(subject, &bound, now),
+        expira: format!("{:.0}", now + TOKEN_VALID),
+        expedido: format!("{now:.0}"),
+    };
+    let mut answer = if wants_xml(headers) {
+        view.as_xml()?
+    } else {
+        Json(view).into_response()
+    };
+    answer
+        .headers_mut()
+        .insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    Ok(answer)
+}
+
+/// Whether the caller showed a token for this address.
+pub(crate) async fn check_token(
+    app: &App,
+    recipient: &Recipient,
+    address: &Address,
+    headers: &HeaderMap,
+    now: Timestamp,
+) -> Result<(), ApiError> {
+    let bound = match address.rnc {
+        Some(_) => bound_to(recipient),
+        None => BARE.to_owned(),
+    };
+    let shown = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let token = shown.and_then(|shown| {
+        let (scheme, token) = shown.split_once(' ')?;
+        scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+    });
+    match token {
+        Some(token) if Seal::of(&app.vault).await?.is_token(token, &bound, now) => Ok(()),
+        Some(_) => Err(refused("the token is not of this address, or at its end")),
+        None => Err(refused("a token is needed: sign a seed of this address first")),
+    }
+}
+
+/// What seeds and tokens of this address are bound to.
+async fn bound(app: &App, address: &Address, now: Timestamp) -> Result<String, ApiError> {
+    let Some(rnc) = &address.rnc else {
+        return Ok(BARE.to_owned());
+    };
+    let recipient = app.recipient(rnc, address.environment, now).await?;
+    recipient.as_ref().map(bound_to).ok_or_else(ApiError::not_found)
+}
+
+fn bound_to(recipient: &Recipient) -> String {
+    let environment = recipient.scope.environment.path_segment();
+    format!("{}/{environment}", recipient.company.rnc)
+}
+
+impl TokenView {
+    fn as_xml(&self) -> Result<Response, ApiError> {
+        let text = |text: &str| {
+            let text = text.parse();
+            text.map_err(|error| ApiError::internal(format!("a token is a text: {error}")))
+        };
+        let answer = RespuestaAutenticacion::new(text(&self.token)?, text(&self.expira)?, text(&self.expedido)?);
+        Ok(xml(answer.to_xml()))
+    }
+}
+
+/// JSON unless XML alone, or before it, is asked for.
+fn wants_xml(headers: &HeaderMap) -> bool {
+    let accept = headers
+        .get(ACCEPT)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let accept = accept.to_ascii_lowercase();
+    match (accept.find("xml"), accept.find("json")) {
+        (Some(xml), Some(json)) => xml < json,
+        (xml, _) => xml.is_some(),
+    }
+}
+
+pub(crate) fn xml(bytes: Vec<u8>) -> Response {
+    ([(CONTENT_TYPE, "application/xml")], bytes).into_response()
+}
+
+fn malformed(why: impl Into<String>) -> ApiError {
+    ApiError::bad_request("malformed_seed", why.into())
+}
+
+fn refused(why: impl Into<String>) -> ApiError {
+    ApiError::unauthorized("not_authenticated", why.into())
+}

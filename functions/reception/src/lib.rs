@@ -1,0 +1,153 @@
+//! The services that every electronic taxpayer offers to other issuers, in the tax authority's shape (Descripción técnica,
+//! emisor-receptor).
+//!
+//! | Address below `/{rnc}`, `/{rnc}/{environment}` or nothing | Handler |
+//! |---|---|
+//! | `GET /fe/autenticacion/api/semilla` | [`authenticate`]: a fresh seed |
+//! | `POST /fe/autenticacion/api/validacioncertificado` | [`authenticate`]: the signed seed becomes a token, once |
+//! | `POST /fe/recepcion/api/ecf` | [`receive`]: a receipt is kept in the inbox and acknowledged with a signed ARECF |
+//!
+//! The function takes every path that no other function has, in any letter case. Callers are strangers: what they send is
+//! bounded, verified before it is believed, and kept only when it is a good receipt for a verified company of ours. What is
+//! answered as received is kept before.
+
+mod address;
+mod authenticate;
+mod judge;
+mod receive;
+mod seal;
+mod upload;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Bytes;
+use axum::extract::{FromRequest, Request, State};
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
+use ecf::{Environment, Rnc};
+use ecf_api::{ApiError, BODY_LIMIT_BYTES};
+use ecf_runtime::Clock;
+use ecf_runtime::env::Env;
+use ecf_store::{Artifacts, Clients, Company, Identities, Profiles, Queues, Scope, Table, Vault};
+use http::header::ALLOW;
+use http::{HeaderValue, Method, StatusCode};
+use jiff::Timestamp;
+use xmldsig::{Identity, Limits};
+
+use address::{Address, Service};
+
+/// How long a sender waits before it asks again a company that cannot acknowledge now.
+const CANNOT_SIGN: Duration = Duration::from_secs(600);
+
+/// What this function may touch; compare with its policies in `template.yaml`.
+#[derive(Clone)]
+pub struct App {
+    table: Table,
+    profiles: Profiles,
+    artifacts: Artifacts,
+    vault: Vault,
+    identities: Identities,
+    queues: Queues,
+    clock: Clock,
+}
+
+impl App {
+    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX` and
+    /// `WEBHOOK_QUEUE_URL`.
+    ///
+    /// # Errors
+    /// Names the first variable that is missing or wrong.
+    pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, ecf_runtime::Error> {
+        let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
+        let vault = Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?);
+        Ok(Self {
+            profiles: Profiles::new(table.clone()),
+            artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
+            identities: Identities::new(vault.clone()),
+            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            vault,
+            table,
+            clock,
+        })
+    }
+
+    /// The company that owns this RNC, in the environment asked for or else its own. Only a verified company owns one.
+    async fn recipient(
+        &self,
+        rnc: &Rnc,
+        environment: Option<Environment>,
+        now: Timestamp,
+    ) -> Result<Option<Recipient>, ApiError> {
+        let Some(id) = self.table.company_by_rnc(rnc).await? else {
+            return Ok(None);
+        };
+        let company = self.profiles.of(&id, now).await?;
+        let company = company.filter(|company| company.is_active() && company.verified);
+        Ok(company.map(|company| Recipient {
+            scope: Scope {
+                company: id,
+                environment: environment.unwrap_or(company.default_environment),
+            },
+            company,
+        }))
+    }
+
+    /// Who signs for a company. Without a certificate it cannot receive now; the sender is to try again.
+    async fn signer(&self, recipient: &Recipient, now: Timestamp) -> Result<Arc<Identity>, ApiError> {
+        let identity = self.identities.of(&recipient.company.id, now).await?;
+        let valid = identity.filter(|identity| identity.certificate().is_valid_at(now));
+        valid.ok_or_else(|| {
+            let cause = format!("company {} has no certificate that is valid now", recipient.company.id);
+            ApiError::unavailable(CANNOT_SIGN).caused_by(cause)
+        })
+    }
+}
+
+/// A company of ours that somebody calls.
+struct Recipient {
+    company: Arc<Company>,
+    scope: Scope,
+}
+
+/// Bounds on what strangers send.
+fn limits() -> Limits {
+    Limits {
+        max_bytes: BODY_LIMIT_BYTES,
+        ..Limits::default()
+    }
+}
+
+/// The services, below whatever path.
+pub fn router(app: App) -> Router {
+    let routes = Router::new().route("/{*path}", any(serve)).with_state(app);
+    ecf_api::finish(routes)
+}
+
+async fn serve(State(app): State<App>, request: Request) -> Result<Response, ApiError> {
+    let address = Address::of(request.uri().path()).ok_or_else(ApiError::not_found)?;
+    let (allowed, is_allowed) = match address.service {
+        Service::Semilla => ("GET, HEAD", matches!(*request.method(), Method::GET | Method::HEAD)),
+        _ => ("POST", request.method() == Method::POST),
+    };
+    if !is_allowed {
+        let mut refused = ApiError::method_not_allowed().into_response();
+        refused.headers_mut().insert(ALLOW, HeaderValue::from_static(allowed));
+        return Ok(refused);
+    }
+    let headers = request.headers().clone();
+    let body = Bytes::from_request(request, &app).await.map_err(unread)?;
+    match address.service {
+        Service::Semilla => authenticate::semilla(&app, &address).await,
+        Service::ValidacionCertificado => authenticate::validate(&app, &address, &headers, &body).await,
+        Service::Recepcion => receive::receive(&app, &address, &headers, &body).await,
+    }
+}
+
+fn unread(rejection: axum::extract::rejection::BytesRejection) -> ApiError {
+    match rejection.status() {
+        StatusCode::PAYLOAD_TOO_LARGE => ApiError::payload_too_large(BODY_LIMIT_BYTES),
+        _ => ApiError::bad_request("incomplete_body", "the body did not arrive whole"),
+    }
+}

@@ -1,0 +1,179 @@
+//! `POST /fe/recepcion/api/ecf`: a receipt of another issuer, answered with a signed ARECF.
+//!
+//! A receipt that is acknowledged as received is in the bucket and in the table before the answer leaves. A crash between the two
+//! leaves an object that no record names; the sender comes again. What is not received is answered and logged, not kept.
+
+use axum::response::Response;
+use ecf::FechaHora;
+use ecf::catalogue::CodigoMotivoNoRecibido;
+use ecf::messages::Arecf;
+use ecf_api::ApiError;
+use ecf_store::{ArtifactKind, ContentHash, InboxId, InboxItem, Kept};
+use ecf_webhooks::News;
+use http::HeaderMap;
+use jiff::Timestamp;
+use xmldsig::Identity;
+
+use crate::address::Address;
+use crate::authenticate::{check_token, xml};
+use crate::judge::{Arrived, Good, judge};
+use crate::{App, Recipient, upload};
+
+pub(crate) async fn receive(
+    app: &App,
+    address: &Address,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<Response, ApiError> {
+    let now = app.clock.now();
+    let published = match &address.rnc {
+        Some(rnc) => {
+            let recipient = app.recipient(rnc, address.environment, now).await?;
+            let recipient = recipient.ok_or_else(ApiError::not_found)?;
+            authorize(app, &recipient, address, headers, now).await?;
+            Some(recipient)
+        }
+        None => None,
+    };
+    let document = upload::document(headers, body)
+        .ok_or_else(|| ApiError::bad_request("no_document", "the request carries no XML"))?;
+    let arrived = judge(upload::without_mark(document), now)?;
+    let recipient = match published {
+        Some(recipient) => recipient,
+        None => {
+            let recipient = buyer(app, &arrived, now).await?;
+            authorize(app, &recipient, address, headers, now).await?;
+            recipient
+        }
+    };
+    let signer = app.signer(&recipient, now).await?;
+    let answer = Answer {
+        recipient: &recipient,
+        arrived: &arrived,
+        signer: &signer,
+        now,
+    };
+    let good = match &arrived.verdict {
+        Ok(good) => good,
+        Err(reason) => return answer.not_received(*reason),
+    };
+    let scope = &recipient.scope;
+    if app
+        .table
+        .was_received(scope, &arrived.rnc_emisor, &arrived.encf)
+        .await?
+    {
+        return answer.not_received(CodigoMotivoNoRecibido::EnvioDuplicado);
+    }
+    if arrived.rnc_comprador.as_ref() != Some(&recipient.company.rnc) {
+        return answer.not_received(CodigoMotivoNoRecibido::RncCompradorNoCorresponde);
+    }
+    let arecf = answer.received()?;
+    match keep(app, &answer, good, document, &arecf).await? {
+        Kept::New => Ok(xml(arecf)),
+        Kept::Duplicate => answer.not_received(CodigoMotivoNoRecibido::EnvioDuplicado),
+    }
+}
+
+/// The company that an address without one leads to: the buyer in the document.
+async fn buyer(app: &App, arrived: &Arrived, now: Timestamp) -> Result<Recipient, ApiError> {
+    let recipient = match &arrived.rnc_comprador {
+        Some(rnc) => app.recipient(rnc, None, now).await?,
+        None => None,
+    };
+    recipient.ok_or_else(|| ApiError::bad_request("unknown_buyer", "RNCComprador is nobody who receives here"))
+}
+
+/// Companies that want to know who calls ask for a token.
+async fn authorize(
+    app: &App,
+    recipient: &Recipient,
+    address: &Address,
+    headers: &HeaderMap,
+    now: Timestamp,
+) -> Result<(), ApiError> {
+    if recipient.company.settings.reception_token {
+        check_token(app, recipient, address, headers, now).await?;
+    }
+    Ok(())
+}
+
+/// Keeps a receipt with its acknowledgement and the news of it.
+async fn keep(app: &App, answer: &Answer<'_>, good: &Good, document: &[u8], arecf: &[u8]) -> Result<Kept, ApiError> {
+    let (scope, now) = (&answer.recipient.scope, answer.now);
+    let Arrived { rnc_emisor, encf, .. } = answer.arrived;
+    let header = &good.received.document.encabezado;
+    let item = InboxItem {
+        id: InboxId::new(now, scope, rnc_emisor, encf),
+        rnc_emisor: rnc_emisor.clone(),
+        razon_social_emisor: header.emisor.razon_social_emisor.as_ref().map(ToString::to_string),
+        rnc_comprador: answer.recipient.company.rnc.clone(),
+        encf: *encf,
+        ecf_type: good.received.receipt_type,
+        monto_total: header.totales.monto_total.as_ref().map(ToString::to_string),
+        fecha_emision: header.emisor.fecha_emision.map(|fecha| fecha.to_string()),
+        signer: good.signer.subject.clone(),
+        xml: ContentHash::of(document),
+        arecf: ContentHash::of(arecf),
+        received_at: now,
+        acked_at: None,
+    };
+    let put = |kind, bytes: &[u8]| app.artifacts.put_received(scope, now, &item.id, kind, bytes.to_vec());
+    tokio::try_join!(
+        put(ArtifactKind::ReceivedXml, document),
+        put(ArtifactKind::Arecf, arecf)
+    )?;
+    let news = News::InboxReceived { item: &item }.announcement(scope, item.rnc_comprador.as_str(), now);
+    let kept = app.table.keep_received(scope, &item, &news).await?;
+    if kept == Kept::New {
+        tracing::info!(inbox.id = %item.id, %encf, issuer.rnc = %rnc_emisor, "a receipt was received");
+        if let Err(error) = ecf_webhooks::tell(&app.queues, scope, &news.id).await {
+            let error = ecf_runtime::telemetry::chain(&error);
+            tracing::warn!(%error, "the news of a receipt was not queued; it goes by the due index");
+        }
+    }
+    Ok(kept)
+}
+
+/// What the acknowledgement of one document is made of.
+struct Answer<'a> {
+    recipient: &'a Recipient,
+    arrived: &'a Arrived,
+    signer: &'a Identity,
+    now: Timestamp,
+}
+
+impl Answer<'_> {
+    fn received(&self) -> Result<Vec<u8>, ApiError> {
+        let (issuer, buyer) = self.parties();
+        self.sign(&Arecf::received(
+            issuer,
+            buyer,
+            self.arrived.encf,
+            FechaHora::at(self.now),
+        ))
+    }
+
+    fn not_received(&self, reason: CodigoMotivoNoRecibido) -> Result<Response, ApiError> {
+        tracing::info!(
+            encf = %self.arrived.encf,
+            issuer.rnc = %self.arrived.rnc_emisor,
+            company.rnc = %self.recipient.company.rnc,
+            reason = ?reason,
+            "a document was answered as not received"
+        );
+        let (issuer, buyer) = self.parties();
+        let at = FechaHora::at(self.now);
+        self.sign(&Arecf::not_received(issuer, buyer, self.arrived.encf, reason, at))
+            .map(xml)
+    }
+
+    fn parties(&self) -> (ecf::Rnc, ecf::Rnc) {
+        (self.arrived.rnc_emisor.clone(), self.recipient.company.rnc.clone())
+    }
+
+    fn sign(&self, arecf: &Arecf) -> Result<Vec<u8>, ApiError> {
+        let signed = xmldsig::sign(&arecf.to_xml(), self.signer).map_err(ApiError::internal)?;
+        Ok(signed.xml)
+    }
+}

@@ -1,0 +1,164 @@
+//! Seeds and tokens. Neither is kept: a seed carries its time and our HMAC over it, a token is a JWT of ours.
+//!
+//! Both are bound to the address that gave them, so that what opens one company does not open another.
+
+use base64::Engine as _;
+use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
+use ecf_store::{StoreError, Vault};
+use hmac::{Hmac, KeyInit, Mac};
+use jiff::{SignedDuration, Timestamp};
+use serde::{Deserialize, Serialize};
+use sha2::Sha256;
+
+/// How long a seed may be signed and sent back.
+pub(crate) const SEED_VALID: SignedDuration = SignedDuration::from_mins(5);
+/// How long a token opens the services.
+pub(crate) const TOKEN_VALID: SignedDuration = SignedDuration::from_hours(1);
+
+const NONCE_BYTES: usize = 16;
+const TIME_BYTES: usize = 8;
+/// `{"alg":"HS256","typ":"JWT"}`
+const JWT_HEADER: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9";
+
+/// The key of this deployment for seeds and tokens.
+pub(crate) struct Seal {
+    mac: Hmac<Sha256>,
+}
+
+/// A seed of ours that came back in time.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Seed {
+    pub(crate) nonce: [u8; NONCE_BYTES],
+    pub(crate) expires_at: Timestamp,
+}
+
+/// What a token says.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Claims {
+    /// The subject of the certificate that signed the seed.
+    sub: String,
+    /// The address that it opens.
+    aud: String,
+    iat: i64,
+    exp: i64,
+}
+
+impl Seal {
+    pub(crate) async fn of(vault: &Vault) -> Result<Self, StoreError> {
+        let key = vault.key_for("reception").await?;
+        Ok(Self::new(key.as_slice()))
+    }
+
+    fn new(key: &[u8]) -> Self {
+        Self {
+            mac: Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any length"),
+        }
+    }
+
+    /// The text of a new seed.
+    pub(crate) fn seed(&self, nonce: [u8; NONCE_BYTES], address: &str, now: Timestamp) -> String {
+        let mut seed = nonce.to_vec();
+        seed.extend_from_slice(&now.as_millisecond().to_be_bytes());
+        let tag = self.over(&[b"seed", &seed, address.as_bytes()]).finalize().into_bytes();
+        seed.extend_from_slice(&tag);
+        BASE64_STANDARD.encode(seed)
+    }
+
+    /// Reads a seed that came back; `None`: it is not ours, not of this address, or too old.
+    pub(crate) fn open_seed(&self, valor: &str, address: &str, now: Timestamp) -> Option<Seed> {
+        let bytes = BASE64_STANDARD.decode(valor.trim()).ok()?;
+        let (seed, tag) = bytes.split_at_checked(NONCE_BYTES + TIME_BYTES)?;
+        let mac = self.over(&[b"seed", seed, address.as_bytes()]);
+        mac.verify_slice(tag).ok()?;
+        let (nonce, millis) = seed.split_first_chunk::<NONCE_BYTES>()?;
+        let given_at = Timestamp::from_millisecond(i64::from_be_bytes(millis.try_into().ok()?)).ok()?;
+        let expires_at = given_at + SEED_VALID;
+        // Processes' clocks differ a little, so a seed from the next second is none from the future.
+        (now < expires_at).then_some(Seed {
+            nonce: *nonce,
+            expires_at,
+        })
+    }
+
+    /// A token for whoever signed a seed.
+    pub(crate) fn token(&self, subject: &str, address: &str, now: Timestamp) -> String {
+        let claims = Claims {
+            sub: subject.to_owned(),
+            aud: address.to_owned(),
+            iat: now.as_second(),
+            exp: (now + TOKEN_VALID).as_second(),
+        };
+        let claims = serde_json::to_vec(&claims).expect("texts and numbers always serialize");
+        let signed = format!("{JWT_HEADER}.{}", BASE64_URL_SAFE_NO_PAD.encode(claims));
+        let tag = self.over(&[b"token", signed.as_bytes()]).finalize().into_bytes();
+        format!("{signed}.{}", BASE64_URL_SAFE_NO_PAD.encode(tag))
+    }
+
+    /// Whether a token is ours, of this address, and not at its end.
+    pub(crate) fn is_token(&self, token: &str, address: &str, now: Timestamp) -> bool {
+        self.claims(token)
+            .is_some_and(|claims| claims.aud == address && now.as_second() < claims.exp)
+    }
+
+    fn claims(&self, token: &str) -> Option<Claims> {
+        let (signed, tag) = token.rsplit_once('.')?;
+        let tag = BASE64_URL_SAFE_NO_PAD.decode(tag).ok()?;
+        let mac = self.over(&[b"token", signed.as_bytes()]);
+        mac.verify_slice(&tag).ok()?;
+        let (_, claims) = signed.split_once('.')?;
+        serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(claims).ok()?).ok()
+    }
+
+    /// The HMAC over parts, each with its length before it.
+    fn over(&self, parts: &[&[u8]]) -> Hmac<Sha256> {
+        let mut mac = self.mac.clone();
+        for part in parts {
+            mac.update(&(part.len() as u64).to_be_bytes());
+            mac.update(part);
+        }
+        mac
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HERE: &str = "131880681/testecf";
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_seed_opens_at_its_address_for_five_minutes() {
+        let seal = Seal::new(b"key");
+        let noon = at("2026-11-27T16:00:00Z");
+        let seed = seal.seed([7; 16], HERE, noon);
+        let opened = Seed {
+            nonce: [7; 16],
+            expires_at: noon + SEED_VALID,
+        };
+        assert_eq!(seal.open_seed(&seed, HERE, at("2026-11-27T16:04:59Z")), Some(opened));
+        assert_eq!(seal.open_seed(&seed, HERE, at("2026-11-27T16:05:00Z")), None);
+        assert_eq!(seal.open_seed(&seed, "131880681/ecf", noon), None);
+        assert_eq!(Seal::new(b"other").open_seed(&seed, HERE, noon), None);
+        assert_eq!(seal.open_seed(&seed[4..], HERE, noon), None);
+        assert_eq!(seal.open_seed("", HERE, noon), None);
+    }
+
+    #[test]
+    fn a_token_opens_its_address_for_one_hour() {
+        let seal = Seal::new(b"key");
+        let noon = at("2026-11-27T16:00:00Z");
+        let token = seal.token("IDCDO-00100000001", HERE, noon);
+        assert!(seal.is_token(&token, HERE, at("2026-11-27T16:59:59Z")));
+        assert!(!seal.is_token(&token, HERE, at("2026-11-27T17:00:00Z")));
+        assert!(!seal.is_token(&token, "131880681/ecf", noon));
+        let forged = Seal::new(b"other").token("IDCDO-00100000001", HERE, noon);
+        let unsigned = token.rsplit_once('.').unwrap().0.to_owned() + ".";
+        for wrong in [forged, unsigned, String::new(), "a.b.c".to_owned()] {
+            assert!(!seal.is_token(&wrong, HERE, noon), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! The invocation payloads in `events/reception`, through the gateway's adapter.
+
+use std::{fs, path::Path};
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use ecf_runtime::{LambdaRequest, answer};
+
+use crate::Api;
+
+/// Status and body: XML leaves the gateway as the bytes it is.
+async fn invoke(api: &Api, name: &str) -> (i64, String) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../events/reception")
+        .join(name);
+    let event: LambdaRequest = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
+    let answer = serde_json::to_value(answer(api.router.clone(), event).await).unwrap();
+    let body = BASE64_STANDARD.decode(answer["body"].as_str().unwrap()).unwrap();
+    (answer["statusCode"].as_i64().unwrap(), String::from_utf8(body).unwrap())
+}
+
+#[tokio::test]
+async fn every_payload_in_the_folder_is_answered() {
+    let api = Api::start().await;
+    let (status, seed) = invoke(&api, "seed.json").await;
+    assert_eq!(status, 200);
+    assert!(seed.starts_with("<SemillaModel><valor>"), "{seed}");
+    // The document has a heading and nothing else.
+    let (status, arecf) = invoke(&api, "ecf.json").await;
+    assert_eq!(status, 200, "{arecf}");
+    assert!(
+        arecf.contains("<Estado>1</Estado><CodigoMotivoNoRecibido>1<"),
+        "{arecf}"
+    );
+}

@@ -1,0 +1,106 @@
+//! Strangers who mean no good: the right answer, and nothing kept.
+
+use axum::body::Body;
+use ecf_testkit::{foreign_receipt, send};
+use http::header::ALLOW;
+use http::{Method, Request};
+
+use crate::{Api, acknowledged, not_received, received};
+
+const BARE: &str = "/fe/recepcion/api/ecf";
+
+#[tokio::test]
+async fn rubbish_is_answered_with_400_and_leaves_nothing() {
+    let api = Api::start().await;
+    let heading = "<ECF><Encabezado><IdDoc><TipoeCF>31</TipoeCF><eNCF>E310000000001</eNCF></IdDoc><Emisor>\
+<RNCEmisor>101672919</RNCEmisor></Emisor></Encabezado>";
+    let deep = format!("{heading}{}{}</ECF>", "<a>".repeat(100_000), "</a>".repeat(100_000));
+    let bomb = format!("<!DOCTYPE a [<!ENTITY b \"{}\">]><ECF>&b;&b;</ECF>", "b".repeat(1_000));
+    let long = format!("{heading}</Emisor>");
+    for xml in [
+        "",
+        "no XML",
+        "{}",
+        "<",
+        "<ECF>",
+        "<ECF/>",
+        "<RFCE/>",
+        "<ECF><Encabezado/></ECF>",
+        "\u{0}<ECF/>",
+        &deep,
+        &bomb,
+        &long,
+    ] {
+        for path in [BARE.to_owned(), api.published("recepcion/api/ecf")] {
+            let answer = api.post(&path, xml.as_bytes(), None).await;
+            assert_eq!(answer.status, 400, "{path}: {}", &xml[..xml.len().min(80)]);
+            assert!(answer.json()["detail"]["code"].is_string());
+        }
+    }
+    let latin = [b"<ECF>\xf1</ECF>".as_slice(), b"\xff\xfe<\x00E\x00"];
+    for bytes in latin {
+        assert_eq!(api.receive(bytes).await.status, 400);
+    }
+    let large = vec![b'<'; 5 * 1024 * 1024];
+    assert_eq!(api.receive(&large).await.status, 413);
+    assert_eq!((api.inbox().await.len(), api.news()), (0, 0));
+}
+
+#[tokio::test]
+async fn companies_that_do_not_exist_and_paths_of_nobody_are_404() {
+    let api = Api::start().await;
+    let xml = foreign_receipt("131880681", "E310000000001", api.clock().now());
+    for path in [
+        "/131880681/testecf/fe/recepcion/api/ecf",
+        "/131880681/fe/recepcion/api/ecf",
+        "/130000001/prod/fe/recepcion/api/ecf",
+        "/130000001/../fe/recepcion/api/ecf",
+        "/130000001%2F..%2Ffe/recepcion/api/ecf",
+        "/fe/recepcion/api/ecf/../../../api/v1/ecf",
+        "/wp-login.php",
+        "/api/v2/ecf",
+    ] {
+        assert_eq!(api.post(path, &xml, None).await.status, 404, "{path}");
+    }
+    // A company that is not verified owns no RNC.
+    let builder = api.stack.company_builder().rnc("131880681").without_ranges();
+    builder.build().await;
+    assert_eq!(
+        api.post("/131880681/testecf/fe/recepcion/api/ecf", &xml, None)
+            .await
+            .status,
+        404
+    );
+}
+
+#[tokio::test]
+async fn other_methods_are_told_which_one_is_taken() {
+    let api = Api::start().await;
+    for (method, path, allowed) in [
+        (Method::GET, BARE, "POST"),
+        (Method::DELETE, BARE, "POST"),
+        (Method::POST, "/fe/autenticacion/api/semilla", "GET, HEAD"),
+    ] {
+        let request = Request::builder().method(method).uri(path).body(Body::empty()).unwrap();
+        let answer = send(&api.router, request).await;
+        assert_eq!(
+            (answer.status.as_u16(), answer.header(ALLOW.as_str())),
+            (405, Some(allowed)),
+            "{path}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn many_duplicates_cost_reads_and_no_writes() {
+    let api = Api::start().await;
+    let xml = foreign_receipt(api.company.rnc.as_str(), "E310000000001", api.clock().now());
+    assert_eq!(acknowledged(&api.receive(&xml).await), received());
+    let before = api.stack.calls().units();
+    for _ in 0..10 {
+        assert_eq!(acknowledged(&api.receive(&xml).await), not_received("3"));
+    }
+    let after = api.stack.calls().units();
+    assert_eq!(after.write.to_bits(), before.write.to_bits());
+    assert_eq!(api.inbox().await.len(), 1);
+}

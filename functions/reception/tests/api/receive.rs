@@ -1,0 +1,151 @@
+//! `POST /fe/recepcion/api/ecf`.
+
+use axum::body::Body;
+use ecf::messages::Arecf;
+use ecf_store::ArtifactKind;
+use ecf_testkit::{FOREIGN_RNC, foreign_receipt, send, sign_foreign, unsigned_receipt};
+use http::Request;
+use http::header::CONTENT_TYPE;
+use jiff::SignedDuration;
+
+use crate::{Api, acknowledged, not_received, received};
+
+const ENCF: &str = "E310000000001";
+
+#[tokio::test]
+async fn a_good_receipt_is_kept_before_it_is_acknowledged() {
+    let api = Api::start().await;
+    let xml = foreign_receipt(api.company.rnc.as_str(), ENCF, api.clock().now());
+    let answer = api.receive(&xml).await;
+    assert_eq!(acknowledged(&answer), received());
+    let detail = Arecf::from_xml(&answer.bytes).unwrap().detalle_acusede_recibo;
+    assert_eq!(detail.rnc_emisor.unwrap().as_str(), FOREIGN_RNC);
+    assert_eq!(detail.rnc_comprador.as_ref(), Some(&api.company.rnc));
+    assert_eq!(detail.encf.unwrap().to_string(), ENCF);
+
+    let [item] = api.inbox().await.try_into().unwrap();
+    assert_eq!((item.encf.to_string().as_str(), item.acked_at), (ENCF, None));
+    assert_eq!(item.razon_social_emisor.as_deref(), Some("Suplidora del Este SRL"));
+    assert_eq!(
+        (item.monto_total.as_deref(), item.fecha_emision.as_deref()),
+        (Some("1000.00"), Some("27-11-2026"))
+    );
+    let (artifacts, scope) = (api.stack.artifacts(), &api.company.scope);
+    for (kind, hash, bytes) in [
+        (ArtifactKind::ReceivedXml, &item.xml, &xml),
+        (ArtifactKind::Arecf, &item.arecf, &answer.bytes),
+    ] {
+        let kept = artifacts.received(scope, item.received_at, &item.id, kind, hash).await;
+        assert_eq!(kept.unwrap().as_deref(), Some(bytes.as_slice()), "{kind:?}");
+    }
+    assert_eq!(api.news(), 1);
+}
+
+#[tokio::test]
+async fn each_fault_has_its_reason_and_nothing_of_it_is_kept() {
+    let api = Api::start().await;
+    let now = api.clock().now();
+    let good = unsigned_receipt(api.company.rnc.as_str(), ENCF, now);
+    let signed = |from: &str, to: &str| {
+        assert!(good.contains(from), "{from}");
+        sign_foreign(&good.replace(from, to))
+    };
+    let altered = String::from_utf8(sign_foreign(&good)).unwrap().replace("Yuca", "Oro");
+    let unsigned = good.clone();
+    let before = now - SignedDuration::from_hours(24 * 400);
+    let faults = [
+        ("1", signed("<TipoIngresos>01</TipoIngresos>", "")),
+        ("1", signed("<NombreItem>Yuca</NombreItem>", "<Fruta>Yuca</Fruta>")),
+        ("1", signed("<TipoeCF>31", "<TipoeCF>99")),
+        ("1", signed("<TipoeCF>31", "<TipoeCF>44")),
+        ("1", signed("E310000000001", "E320000000001")),
+        ("2", altered.into_bytes()),
+        ("2", unsigned.into_bytes()),
+        // The certificate was not valid yet.
+        ("2", foreign_receipt(api.company.rnc.as_str(), ENCF, before)),
+        ("4", foreign_receipt("131880681", ENCF, now)),
+    ];
+    for (reason, xml) in faults {
+        let answer = api.receive(&xml).await;
+        assert_eq!(
+            acknowledged(&answer),
+            not_received(reason),
+            "{}",
+            String::from_utf8_lossy(&xml)
+        );
+    }
+    assert_eq!((api.inbox().await.len(), api.news()), (0, 0));
+    // None of them took the number.
+    assert_eq!(acknowledged(&api.receive(&sign_foreign(&good)).await), received());
+}
+
+#[tokio::test]
+async fn the_first_of_two_with_one_number_stays() {
+    let api = Api::start().await;
+    let now = api.clock().now();
+    let first = foreign_receipt(api.company.rnc.as_str(), ENCF, now);
+    let other = sign_foreign(&unsigned_receipt(api.company.rnc.as_str(), ENCF, now).replace("Yuca", "Batata"));
+    assert_eq!(acknowledged(&api.receive(&first).await), received());
+    let kept = api.inbox().await;
+    api.clock().advance(SignedDuration::from_secs(60));
+    for xml in [&first, &other] {
+        assert_eq!(acknowledged(&api.receive(xml).await), not_received("3"));
+    }
+    assert_eq!((api.inbox().await, api.news()), (kept, 1));
+
+    // Of several at once, one is received.
+    let xml = foreign_receipt(api.company.rnc.as_str(), "E310000000002", now);
+    let (a, b, c) = tokio::join!(api.receive(&xml), api.receive(&xml), api.receive(&xml));
+    let mut states = [a, b, c].map(|answer| acknowledged(&answer).0);
+    states.sort();
+    assert_eq!(states, ["0", "1", "1"]);
+    assert_eq!(api.inbox().await.len(), 2);
+}
+
+#[tokio::test]
+async fn what_the_authoritys_own_sender_writes_is_received() {
+    let api = Api::start().await;
+    let good = unsigned_receipt(api.company.rnc.as_str(), ENCF, api.clock().now());
+    let xml = sign_foreign(
+        &good
+            .replace("<Version>1.0</Version>", "<Version>1</Version>")
+            .replace(
+                "<FechaVencimientoSecuencia>31-12-2028",
+                "<FechaVencimientoSecuencia>31-12-2020",
+            )
+            .replace("<MontoTotal>1000.00", "<MontoTotal>1000"),
+    );
+    let head = "b\r\nContent-Disposition: form-data; name=xml; filename=x.xml; filename*=utf-8''x.xml\r\n\r\n";
+    let body = [head.as_bytes(), b"\xEF\xBB\xBF", &xml, b"\r\nb--\r\n"].concat();
+    let path = format!("/{}/TesteCF/FE/Recepci%C3%B3n/api/eCF/", api.company.rnc);
+    let request = Request::post(path).header(CONTENT_TYPE, "multipart/form-data; boundary=b");
+    let answer = send(&api.router, request.body(Body::from(body)).unwrap()).await;
+    assert_eq!(acknowledged(&answer), received());
+    assert_eq!(api.inbox().await[0].monto_total.as_deref(), Some("1000"));
+}
+
+#[tokio::test]
+async fn without_an_rnc_in_the_address_the_buyer_decides() {
+    let api = Api::start().await;
+    let now = api.clock().now();
+    let bare = "/fe/recepcion/api/ecf";
+    let ours = foreign_receipt(api.company.rnc.as_str(), ENCF, now);
+    assert_eq!(acknowledged(&api.post(bare, &ours, None).await), received());
+    assert_eq!(api.inbox().await.len(), 1);
+    let unknown = foreign_receipt("131880681", ENCF, now);
+    let refused = api.post(bare, &unknown, None).await.expect(400);
+    assert_eq!(refused["detail"]["code"], "unknown_buyer");
+}
+
+#[tokio::test]
+async fn a_company_that_cannot_sign_asks_the_sender_to_come_again() {
+    let api = Api::start().await;
+    let builder = api.stack.company_builder().rnc("131880681").without_ranges();
+    builder.without_certificate().verified().build().await;
+    let xml = foreign_receipt("131880681", ENCF, api.clock().now());
+    let answer = api.post("/131880681/testecf/fe/recepcion/api/ecf", &xml, None).await;
+    assert_eq!(
+        (answer.status.as_u16(), answer.header("retry-after")),
+        (503, Some("600"))
+    );
+}
