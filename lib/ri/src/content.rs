@@ -1,0 +1,225 @@
+//! What is printed, in the order and the words of the authority's models; where it stands on the paper is for the layouts.
+//!
+//! Labels are Spanish, as the authority words them. Texts of the document pass through [`printable`], amounts through
+//! [`crate::amount`]: both keep what the document says.
+
+mod lines;
+mod totals;
+
+use std::fmt::Display;
+
+use ecf::catalogue::{IndicadorEnvioDiferido, ProvinciaMunicipio, TipoPago};
+use ecf::document::{Comprador, Emisor, Encabezado, InformacionReferencia};
+
+use crate::Mode;
+use crate::amount::amount;
+use crate::receipt::Receipt;
+use crate::text::printable;
+
+pub(crate) use lines::{Column, Line, Lines};
+pub(crate) use totals::{Total, page_subtotals};
+
+/// A label and its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pair {
+    pub(crate) label: &'static str,
+    pub(crate) value: String,
+}
+
+/// All that is printed of one receipt.
+#[derive(Debug)]
+pub(crate) struct Content {
+    /// The type in words.
+    pub(crate) title: &'static str,
+    /// The trade name, where it is another than the legal one.
+    pub(crate) trade_name: Option<String>,
+    pub(crate) legal_name: String,
+    pub(crate) issuer: Vec<Pair>,
+    /// How to reach the issuer, without labels.
+    pub(crate) contact: Vec<String>,
+    /// The number and what goes with it.
+    pub(crate) identity: Vec<Pair>,
+    pub(crate) buyer: Vec<Pair>,
+    /// How it is paid, and the numbers that both sides know it by.
+    pub(crate) terms: Vec<Pair>,
+    pub(crate) lines: Lines,
+    pub(crate) totals: Vec<Total>,
+    /// The code of the other currency, when there is one.
+    pub(crate) currency: Option<&'static str>,
+    /// Sentences below the totals.
+    pub(crate) legends: Vec<String>,
+    pub(crate) signature: [Pair; 2],
+    /// The day and time of signing, as in the document.
+    pub(crate) signed_at: ecf::FechaHora,
+    pub(crate) encf: String,
+}
+
+/// Legends of the authority's description of the modes (Informe Técnico, "Representación impresa").
+const DEFERRED: &str = "e-CF emitido en modalidad Envío Diferido, podrá ser consultado para su validez fiscal, a partir de \
+                        las veinticuatro (24) horas.";
+const CONTINGENCY: &str = "e-CF emitido en modalidad de Contingencia, el cual podrá ser consultado para su validez fiscal, \
+                           a partir de las setenta y dos (72) horas.";
+/// Customary, and what tells the paper from the receipt itself.
+pub(crate) const CLOSING: &str = "Representación impresa de un e-CF";
+
+impl Content {
+    pub(crate) fn of(receipt: &Receipt, mode: Mode) -> Self {
+        let document = &receipt.document;
+        let header = &document.encabezado;
+        let emisor = &header.emisor;
+        let legal_name = text(&emisor.razon_social_emisor).unwrap_or_default();
+        let lines = Lines::of(receipt);
+        let mut legends = Vec::new();
+        if lines.columns.contains(&Column::Itbis) {
+            legends.push(
+                "ITBIS por línea, informativo: su suma puede diferir del Total ITBIS por redondeo o por descuentos y \
+                 recargos globales."
+                    .to_owned(),
+            );
+        }
+        if header.id_doc.indicador_envio_diferido == Some(IndicadorEnvioDiferido::Diferido) {
+            legends.push(DEFERRED.to_owned());
+        }
+        if mode == Mode::Contingency {
+            legends.push(CONTINGENCY.to_owned());
+        }
+        let signed_at = document.fecha_hora_firma.expect("a receipt with a stamp has it");
+        Self {
+            title: receipt.receipt_type.title(),
+            trade_name: text(&emisor.nombre_comercial).filter(|name| *name != legal_name),
+            legal_name,
+            issuer: issuer(emisor),
+            contact: contact(emisor),
+            identity: identity(header, &document.informacion_referencia),
+            buyer: buyer(&header.comprador),
+            terms: terms(header),
+            lines,
+            totals: totals::of(document),
+            currency: header.otra_moneda.tipo_moneda.map(|currency| currency.code()),
+            legends,
+            signature: [
+                Pair {
+                    label: "Código de Seguridad:",
+                    value: receipt.codigo_seguridad.clone(),
+                },
+                Pair {
+                    label: "Fecha Firma:",
+                    value: signed_at.to_string(),
+                },
+            ],
+            signed_at,
+            encf: value(&header.id_doc.encf).unwrap_or_default(),
+        }
+    }
+}
+
+fn issuer(emisor: &Emisor) -> Vec<Pair> {
+    pairs([
+        ("Sucursal:", text(&emisor.sucursal)),
+        ("RNC:", value(&emisor.rnc_emisor)),
+        (
+            "Dirección:",
+            address(&emisor.direccion_emisor, emisor.municipio, emisor.provincia),
+        ),
+        ("Fecha Emisión:", value(&emisor.fecha_emision)),
+    ])
+}
+
+fn contact(emisor: &Emisor) -> Vec<String> {
+    let telephones = &emisor.tabla_telefono_emisor.telefono_emisor;
+    let telephones: Vec<String> = telephones.iter().map(|number| printable(number)).collect();
+    let telephones = (!telephones.is_empty()).then(|| format!("Tel. {}", telephones.join(", ")));
+    [telephones, text(&emisor.correo_emisor), text(&emisor.web_site)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn identity(header: &Encabezado, referencia: &InformacionReferencia) -> Vec<Pair> {
+    let motivo = referencia.codigo_modificacion.map(|code| code.words().to_owned());
+    pairs([
+        ("e-NCF:", value(&header.id_doc.encf)),
+        ("Fecha Vencimiento:", value(&header.id_doc.fecha_vencimiento_secuencia)),
+        ("NCF Modificado:", value(&referencia.ncf_modificado)),
+        ("Fecha NCF Modificado:", value(&referencia.fecha_ncf_modificado)),
+        ("RNC Otro Contribuyente:", value(&referencia.rnc_otro_contribuyente)),
+        ("Código Modificación:", motivo),
+        ("Razón:", text(&referencia.razon_modificacion)),
+    ])
+}
+
+fn buyer(comprador: &Comprador) -> Vec<Pair> {
+    let place = address(
+        &comprador.direccion_comprador,
+        comprador.municipio_comprador,
+        comprador.provincia_comprador,
+    );
+    pairs([
+        ("Razón Social Cliente:", text(&comprador.razon_social_comprador)),
+        ("RNC Cliente:", value(&comprador.rnc_comprador)),
+        ("Identificador Extranjero:", text(&comprador.identificador_extranjero)),
+        ("Dirección:", place),
+        ("País:", text(&comprador.pais_comprador)),
+    ])
+}
+
+fn terms(header: &Encabezado) -> Vec<Pair> {
+    let (id_doc, comprador, emisor) = (&header.id_doc, &header.comprador, &header.emisor);
+    let pago = id_doc.tipo_pago.map(|pago| match (pago, text(&id_doc.termino_pago)) {
+        (TipoPago::Credito, Some(term)) => format!("{}, {term}", pago.words()),
+        _ => pago.words().to_owned(),
+    });
+    let currency = &header.otra_moneda;
+    let rate = currency.tipo_moneda.zip(currency.tipo_cambio.as_ref());
+    let rate = rate.map(|(code, rate)| format!("{code} 1.00 = DOP {}", amount(rate)));
+    let period = id_doc.fecha_desde.zip(id_doc.fecha_hasta);
+    pairs([
+        ("Condición de Pago:", pago),
+        ("Fecha Límite de Pago:", value(&id_doc.fecha_limite_pago)),
+        ("Período:", period.map(|(first, last)| format!("{first} al {last}"))),
+        ("Orden de Compra:", text(&comprador.numero_orden_compra)),
+        ("Factura Interna:", text(&emisor.numero_factura_interna)),
+        ("Pedido Interno:", text(&emisor.numero_pedido_interno)),
+        ("Vendedor:", text(&emisor.codigo_vendedor)),
+        ("Tipo de Cambio:", rate),
+    ])
+}
+
+/// The pairs that have a value.
+fn pairs<const N: usize>(pairs: [(&'static str, Option<String>); N]) -> Vec<Pair> {
+    pairs
+        .into_iter()
+        .filter_map(|(label, value)| {
+            let value = value.filter(|value| !value.is_empty())?;
+            Some(Pair { label, value })
+        })
+        .collect()
+}
+
+fn text(field: &Option<ecf::Texto>) -> Option<String> {
+    field.as_ref().map(|text| printable(text))
+}
+
+fn value<T: Display>(field: &Option<T>) -> Option<String> {
+    field.as_ref().map(ToString::to_string)
+}
+
+/// The address with municipality and province in words.
+fn address(
+    street: &Option<ecf::Texto>,
+    municipio: Option<ProvinciaMunicipio>,
+    provincia: Option<ProvinciaMunicipio>,
+) -> Option<String> {
+    let parts = [text(street), municipio.map(place), provincia.map(place)];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// The name of a place without the word that says what it is.
+fn place(code: ProvinciaMunicipio) -> String {
+    let words = code.words();
+    let name = words
+        .strip_prefix("MUNICIPIO ")
+        .or_else(|| words.strip_prefix("PROVINCIA "));
+    name.unwrap_or(words).to_owned()
+}

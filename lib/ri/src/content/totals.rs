@@ -1,0 +1,194 @@
+//! The totals of the receipt and the subtotals of a page.
+
+use ecf::Monto;
+use ecf::catalogue::{TipoAjuste, TipoImpuesto, TipoValor};
+use ecf::document::{DescuentoORecargo, Document, ImpuestoAdicional, ImpuestoAdicionalOtraMoneda, Pagina};
+use rust_decimal::Decimal;
+
+use crate::amount::{amount, quantity};
+use crate::text::printable;
+
+/// A label with its amount.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Total {
+    pub(crate) label: String,
+    pub(crate) amount: String,
+    /// The same in the other currency.
+    pub(crate) other: Option<String>,
+    /// The total itself.
+    pub(crate) is_main: bool,
+}
+
+struct Rows(Vec<Total>);
+
+impl Rows {
+    fn add(&mut self, label: &str, value: &Option<Monto>, other: Option<&Monto>) {
+        if let Some(value) = value {
+            self.0.push(Total {
+                label: label.to_owned(),
+                amount: amount(value),
+                other: other.map(|other| amount(other)),
+                is_main: false,
+            });
+        }
+    }
+}
+
+pub(super) fn of(document: &Document) -> Vec<Total> {
+    let (totales, moneda) = (&document.encabezado.totales, &document.encabezado.otra_moneda);
+    let mut rows = Rows(Vec::new());
+    rows.add(
+        "Subtotal Gravado",
+        &totales.monto_gravado_total,
+        moneda.monto_gravado_total_otra_moneda.as_ref(),
+    );
+    rows.add(
+        "Subtotal Exento",
+        &totales.monto_exento,
+        moneda.monto_exento_otra_moneda.as_ref(),
+    );
+    rows.0.extend(
+        document
+            .descuentos_o_recargos
+            .descuento_o_recargo
+            .iter()
+            .filter_map(adjustment),
+    );
+    rows.0.extend(taxes(document));
+    rows.add(
+        "Total ITBIS",
+        &totales.total_itbis,
+        moneda.total_itbis_otra_moneda.as_ref(),
+    );
+    rows.add("Total", &totales.monto_total, moneda.monto_total_otra_moneda.as_ref());
+    if let Some(total) = rows.0.last_mut() {
+        total.is_main = true;
+    }
+    for (label, value) in [
+        ("Monto No Facturable", &totales.monto_no_facturable),
+        ("Monto Período", &totales.monto_periodo),
+        ("Saldo Anterior", &totales.saldo_anterior),
+        ("Monto Avance Pago", &totales.monto_avance_pago),
+        ("Valor a Pagar", &totales.valor_pagar),
+        ("ITBIS Retenido", &totales.total_itbis_retenido),
+        ("ISR Retenido", &totales.total_isr_retencion),
+        ("ITBIS Percibido", &totales.total_itbis_percepcion),
+        ("ISR Percibido", &totales.total_isr_percepcion),
+    ] {
+        rows.add(label, value, None);
+    }
+    rows.0
+}
+
+/// A global discount, which is printed negative, or a surcharge.
+fn adjustment(entry: &DescuentoORecargo) -> Option<Total> {
+    let (word, sign) = match entry.tipo_ajuste? {
+        TipoAjuste::Descuento => ("Descuento", "-"),
+        TipoAjuste::Recargo => ("Recargo", ""),
+    };
+    let mut label = word.to_owned();
+    if let Some(description) = &entry.descripcion_descuentoo_recargo {
+        label = format!("{label}: {}", printable(description));
+    }
+    if let (Some(TipoValor::Porcentaje), Some(percentage)) = (entry.tipo_valor, &entry.valor_descuentoo_recargo) {
+        label = format!("{label} ({} %)", quantity(percentage));
+    }
+    let other = entry.monto_descuentoo_recargo_otra_moneda.as_ref();
+    Some(Total {
+        label,
+        amount: format!("{sign}{}", amount(entry.monto_descuentoo_recargo.as_ref()?)),
+        other: other.map(|other| format!("{sign}{}", amount(other))),
+        is_main: false,
+    })
+}
+
+/// The excise taxes together, then each other tax under its name.
+fn taxes(document: &Document) -> Vec<Total> {
+    let header = &document.encabezado;
+    let entries = &header.totales.impuestos_adicionales.impuesto_adicional;
+    let others = &header
+        .otra_moneda
+        .impuestos_adicionales_otra_moneda
+        .impuesto_adicional_otra_moneda;
+    let mut rows = Vec::new();
+    let isc: Vec<&Monto> = entries.iter().flat_map(excise).collect();
+    if !isc.is_empty() {
+        let other: Vec<&Monto> = others.iter().flat_map(excise_in_other_currency).collect();
+        rows.push(Total {
+            label: "Total ISC".to_owned(),
+            amount: sum(&isc),
+            other: (!other.is_empty()).then(|| sum(&other)),
+            is_main: false,
+        });
+    }
+    for entry in entries {
+        let (Some(tipo), Some(value)) = (entry.tipo_impuesto, &entry.otros_impuestos_adicionales) else {
+            continue;
+        };
+        let other = others
+            .iter()
+            .find(|other| other.tipo_impuesto_otra_moneda == Some(tipo));
+        let other = other.and_then(|other| other.otros_impuestos_adicionales_otra_moneda.as_ref());
+        rows.push(Total {
+            label: name(tipo).to_owned(),
+            amount: amount(value),
+            other: other.map(|other| amount(other)),
+            is_main: false,
+        });
+    }
+    rows
+}
+
+/// The name of a tax that is no excise, short where the authority's models are.
+fn name(tipo: TipoImpuesto) -> &'static str {
+    match tipo.code() {
+        "001" => "Propina Legal",
+        "002" => "CDT",
+        _ => tipo.words(),
+    }
+}
+
+fn excise(entry: &ImpuestoAdicional) -> impl Iterator<Item = &Monto> {
+    let specific = &entry.monto_impuesto_selectivo_consumo_especifico;
+    specific.iter().chain(&entry.monto_impuesto_selectivo_consumo_advalorem)
+}
+
+fn excise_in_other_currency(entry: &ImpuestoAdicionalOtraMoneda) -> impl Iterator<Item = &Monto> {
+    let specific = &entry.monto_impuesto_selectivo_consumo_especifico_otra_moneda;
+    specific
+        .iter()
+        .chain(&entry.monto_impuesto_selectivo_consumo_advalorem_otra_moneda)
+}
+
+fn sum(amounts: &[&Monto]) -> String {
+    let sum: Decimal = amounts.iter().map(|amount| amount.value()).sum();
+    amount(&sum)
+}
+
+/// The subtotals of a page that is not the last.
+pub(crate) fn page_subtotals(page: &Pagina) -> Vec<Total> {
+    let additional = &page.subtotal_impuesto_adicional;
+    let mut rows = Rows(Vec::new());
+    for (label, value) in [
+        ("Subtotal Gravado Página", &page.subtotal_monto_gravado_pagina),
+        ("Subtotal Exento Página", &page.subtotal_exento_pagina),
+        ("Subtotal ITBIS Página", &page.subtotal_itbis_pagina),
+        (
+            "Subtotal Impuesto Adicional Página",
+            &page.subtotal_impuesto_adicional_pagina,
+        ),
+        (
+            "Selectivo al Consumo",
+            &additional.subtotal_impuesto_selectivo_consumo_especifico_pagina,
+        ),
+        ("Otros", &additional.subtotal_otros_impuesto),
+        ("Monto No Facturable Página", &page.subtotal_monto_no_facturable_pagina),
+        ("Monto Total Página", &page.monto_subtotal_pagina),
+    ] {
+        rows.add(label, value, None);
+    }
+    if let Some(total) = rows.0.last_mut() {
+        total.is_main = true;
+    }
+    rows.0
+}

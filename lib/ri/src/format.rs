@@ -1,0 +1,71 @@
+//! The papers that a receipt is printed on.
+
+use std::fmt;
+use std::str::FromStr;
+
+use thiserror::Error;
+
+/// The paper.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Format {
+    /// A letter sheet, 216 × 279 mm.
+    #[default]
+    Letter,
+    /// A till roll of 80 mm, of which 72 mm are printed.
+    Roll80,
+    /// A till roll of 58 mm, of which 48 mm are printed.
+    Roll58,
+}
+
+/// A name that is no paper.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("format {given:?} is not one of letter, roll80, roll58")]
+pub struct UnknownFormat {
+    /// The text as it came.
+    pub given: String,
+}
+
+impl Format {
+    /// All papers.
+    pub const ALL: [Self; 3] = [Self::Letter, Self::Roll80, Self::Roll58];
+
+    /// The name in addresses and file names.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Letter => "letter",
+            Self::Roll80 => "roll80",
+            Self::Roll58 => "roll58",
+        }
+    }
+}
+
+impl FromStr for Format {
+    type Err = UnknownFormat;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|format| format.as_str() == text)
+            .ok_or_else(|| UnknownFormat { given: text.to_owned() })
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_paper_is_read_back_from_its_name() {
+        for format in Format::ALL {
+            assert_eq!(format.to_string().parse(), Ok(format));
+        }
+        let error = "a4".parse::<Format>().unwrap_err();
+        assert_eq!(error.to_string(), "format \"a4\" is not one of letter, roll80, roll58");
+    }
+}

@@ -1,0 +1,261 @@
+//! A page as a list of things to draw, each with its role in the document.
+
+use std::sync::Arc;
+
+use crate::design::Color;
+use crate::font::Weight;
+use crate::text::wrap;
+
+/// Points in a millimetre.
+pub(crate) const MM: f32 = 72.0 / 25.4;
+
+/// The place of the nearest dot that lies before.
+pub(crate) fn snap(place: f32, dot: f32) -> f32 {
+    (place / dot).floor() * dot
+}
+
+/// One page.
+#[derive(Debug, Default)]
+pub(crate) struct Sheet {
+    pub(crate) width: f32,
+    pub(crate) height: f32,
+    pub(crate) elements: Vec<Element>,
+}
+
+/// Something with a place in the reading order.
+#[derive(Debug, Clone)]
+pub(crate) struct Element {
+    pub(crate) role: Role,
+    pub(crate) marks: Vec<Mark>,
+}
+
+/// What an element is to somebody who cannot see the page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Role {
+    Heading,
+    Paragraph,
+    /// Belongs to a table, which may go over several pages.
+    Cell {
+        table: Table,
+        row: usize,
+        kind: Cell,
+    },
+    /// An image, with its words.
+    Figure(Arc<str>),
+    /// Nothing: rules, and what repeats on every page.
+    Artifact,
+}
+
+/// The tables of a receipt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Table {
+    Lines,
+    /// The subtotals of a page, by its index, or the totals on the last.
+    Totals(usize),
+}
+
+/// What a cell of a table is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cell {
+    ColumnHead,
+    RowHead,
+    Data,
+}
+
+/// Something to draw; places are points from the upper left corner.
+#[derive(Debug, Clone)]
+pub(crate) enum Mark {
+    Text {
+        x: f32,
+        baseline: f32,
+        size: f32,
+        weight: Weight,
+        color: Color,
+        text: String,
+    },
+    Fill {
+        x: f32,
+        y: f32,
+        width: f32,
+        height: f32,
+        color: Color,
+    },
+    Logo {
+        x: f32,
+        y: f32,
+        width: f32,
+        height: f32,
+    },
+    Symbol {
+        x: f32,
+        y: f32,
+        side: f32,
+    },
+}
+
+/// On which side of its column a text stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Align {
+    Left,
+    Center,
+    Right,
+}
+
+/// How a text looks.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Style {
+    pub(crate) size: f32,
+    pub(crate) weight: Weight,
+    pub(crate) color: Color,
+    pub(crate) align: Align,
+}
+
+impl Style {
+    pub(crate) const fn regular(size: f32) -> Self {
+        Self {
+            size,
+            weight: Weight::Regular,
+            color: Color::BLACK,
+            align: Align::Left,
+        }
+    }
+
+    pub(crate) const fn bold(size: f32) -> Self {
+        Self {
+            weight: Weight::Bold,
+            ..Self::regular(size)
+        }
+    }
+
+    pub(crate) const fn colored(self, color: Color) -> Self {
+        Self { color, ..self }
+    }
+
+    pub(crate) const fn right(self) -> Self {
+        Self {
+            align: Align::Right,
+            ..self
+        }
+    }
+
+    pub(crate) const fn centered(self) -> Self {
+        Self {
+            align: Align::Center,
+            ..self
+        }
+    }
+
+    pub(crate) fn line_height(self) -> f32 {
+        self.size * 1.3
+    }
+
+    pub(crate) fn width(self, text: &str) -> f32 {
+        self.weight.face().width(text, self.size)
+    }
+
+    pub(crate) fn lines(self, text: &str, width: f32) -> Vec<String> {
+        wrap(text, self.weight, self.size, width)
+    }
+}
+
+/// A column to write in: where it starts and how wide it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Span {
+    pub(crate) x: f32,
+    pub(crate) width: f32,
+}
+
+impl Element {
+    pub(crate) fn new(role: Role) -> Self {
+        Self {
+            role,
+            marks: Vec::new(),
+        }
+    }
+
+    /// Writes lines below `y`, and returns where the next would start.
+    pub(crate) fn write(&mut self, lines: &[String], span: Span, y: f32, style: Style) -> f32 {
+        let mut top = y;
+        for line in lines {
+            let free = span.width - style.width(line.trim_end());
+            let x = match style.align {
+                Align::Left => span.x,
+                Align::Center => span.x + free / 2.0,
+                Align::Right => span.x + free,
+            };
+            self.marks.push(Mark::Text {
+                x,
+                baseline: top + style.size,
+                size: style.size,
+                weight: style.weight,
+                color: style.color,
+                text: line.clone(),
+            });
+            top += style.line_height();
+        }
+        top
+    }
+
+    /// The same, out of the reading order: for what an earlier page has already said.
+    pub(crate) fn repeated(&self) -> Self {
+        Self {
+            role: Role::Artifact,
+            marks: self.marks.clone(),
+        }
+    }
+}
+
+impl Sheet {
+    /// Writes a text below `y`, broken into lines, and returns where the next would start.
+    pub(crate) fn text(&mut self, role: Role, text: &str, span: Span, y: f32, style: Style) -> f32 {
+        let mut element = Element::new(role);
+        let end = element.write(&style.lines(text, span.width), span, y, style);
+        self.elements.push(element);
+        end
+    }
+
+    /// Writes a label and its value as one paragraph, the label in bold. A long value goes on below the label.
+    pub(crate) fn pair(&mut self, label: &str, value: &str, span: Span, y: f32, style: Style) -> f32 {
+        let bold = Style {
+            weight: Weight::Bold,
+            ..style
+        };
+        let label = format!("{label} ");
+        let indent = bold.width(&label);
+        let mut element = Element::new(Role::Paragraph);
+        element.write(&[label], span, y, bold);
+        let beside = Span {
+            x: span.x + indent,
+            width: span.width - indent,
+        };
+        // A word that does not fit beside the label is not broken: it starts the next line.
+        let first_word = value.split(' ').next().unwrap_or_default();
+        let mut lines = Vec::new();
+        let mut below = value.to_owned();
+        if style.width(first_word) <= beside.width {
+            lines = style.lines(value, beside.width);
+            below = lines.split_off(1).concat();
+        }
+        let mut end = element.write(&lines, beside, y, style).max(y + style.line_height());
+        if !below.is_empty() {
+            end = element.write(&style.lines(&below, span.width), span, end, style);
+        }
+        self.elements.push(element);
+        end
+    }
+
+    /// A filled box that only decorates.
+    pub(crate) fn fill(&mut self, span: Span, y: f32, height: f32, color: Color) {
+        let mark = Mark::Fill {
+            x: span.x,
+            y,
+            width: span.width,
+            height,
+            color,
+        };
+        self.elements.push(Element {
+            role: Role::Artifact,
+            marks: vec![mark],
+        });
+    }
+}

@@ -1,0 +1,281 @@
+//! Every mandatory content of each type is on the paper, on each paper.
+
+use ecf::{Document, ReceiptType};
+use ecf_ri::{Design, Format, Mode};
+use serde_json::json;
+
+use crate::paper::{flat, print, try_print};
+use crate::receipts::{beer, issue, payload, receipt};
+
+/// What every receipt of these tests says.
+const ALWAYS: [&str; 14] = [
+    "FerreNorte",
+    "Ferretería del Norte, S.R.L.",
+    "Santiago Centro",
+    "131880681",
+    "Av. 27 de Febrero No. 102, Los Jardines, SANTIAGO, SANTIAGO",
+    "Fecha Emisión: 20-11-2026",
+    "e-NCF:",
+    "Cantidad",
+    "Descripción",
+    "Precio",
+    "Valor",
+    "Código de Seguridad:",
+    "Fecha Firma: 20-11-2026 14:05:09",
+    "Representación impresa de un e-CF",
+];
+
+fn assert_printed(receipt_type: ReceiptType, expected: &[&str], absent: &[&str]) {
+    let signed = receipt(receipt_type);
+    for format in Format::ALL {
+        let text = flat(&print(&signed, format));
+        let encf = format!("E{receipt_type}0000000147");
+        for words in ALWAYS
+            .iter()
+            .chain(expected)
+            .chain([&receipt_type.title(), &encf.as_str()])
+        {
+            assert!(
+                text.contains(words),
+                "type {receipt_type} on {format}: {words:?} is not in {text}"
+            );
+        }
+        for words in absent {
+            assert!(
+                !text.contains(words),
+                "type {receipt_type} on {format}: {words:?} is in {text}"
+            );
+        }
+        assert_amounts(&signed, &text);
+    }
+}
+
+/// Every amount that must be printed is there with the digits of the document.
+fn assert_amounts(signed: &[u8], text: &str) {
+    let document = Document::from_xml(signed).unwrap().document;
+    let totales = &document.encabezado.totales;
+    let header = [
+        &totales.monto_total,
+        &totales.monto_gravado_total,
+        &totales.monto_exento,
+        &totales.total_itbis,
+        &totales.total_isr_retencion,
+    ];
+    let items = &document.detalles_items.item;
+    let lines = items.iter().flat_map(|item| [&item.monto_item, &item.descuento_monto]);
+    let digits: String = text.chars().filter(|character| *character != ',').collect();
+    for amount in header.into_iter().chain(lines).flatten() {
+        assert!(digits.contains(&amount.to_string()), "{amount} is not in {text}");
+    }
+    for item in items {
+        let name = item.nombre_item.as_ref().unwrap().as_str();
+        assert!(text.contains(name), "{name:?} is not in {text}");
+    }
+}
+
+const BUYER: [&str; 2] = [
+    "Razón Social Cliente: Constructora Peña & Núñez, S.R.L.",
+    "RNC Cliente: 101010632",
+];
+const EXPIRY: &str = "Fecha Vencimiento: 31-12-2027";
+
+#[test]
+fn a_tax_credit_invoice_says_all_it_must() {
+    let [name, rnc] = BUYER;
+    let more = [
+        name,
+        rnc,
+        EXPIRY,
+        "Subtotal Gravado",
+        "Subtotal Exento",
+        "Total ITBIS",
+        "Descuento",
+        "ITBIS",
+    ];
+    assert_printed(ReceiptType::E31, &more, &["NCF Modificado", "Página No."]);
+}
+
+#[test]
+fn a_consumer_invoice_has_no_expiry() {
+    assert_printed(
+        ReceiptType::E32,
+        &["Total ITBIS"],
+        &["Fecha Vencimiento", "RNC Cliente"],
+    );
+}
+
+#[test]
+fn notes_say_what_they_modify_and_why_in_words() {
+    let modified = [
+        "NCF Modificado: E310000000099",
+        "Corrige montos del NCF modificado",
+        "Precio de la varilla según cotización",
+        BUYER[0],
+        BUYER[1],
+    ];
+    assert_printed(ReceiptType::E33, &[&modified[..], &[EXPIRY]].concat(), &[]);
+    assert_printed(ReceiptType::E34, &modified, &["Fecha Vencimiento"]);
+}
+
+#[test]
+fn purchases_say_what_is_withheld() {
+    let more = [
+        BUYER[0],
+        BUYER[1],
+        EXPIRY,
+        "ITBIS Retenido",
+        "ISR Retenido",
+        "300.00",
+        "200.00",
+    ];
+    assert_printed(ReceiptType::E41, &more, &[]);
+}
+
+#[test]
+fn petty_expenses_name_no_buyer_and_mark_exempt_lines() {
+    assert_printed(
+        ReceiptType::E43,
+        &[EXPIRY, "Subtotal Exento", "E "],
+        &["Cliente", "Subtotal Gravado", "ITBIS"],
+    );
+}
+
+#[test]
+fn special_regimes_are_exempt() {
+    assert_printed(
+        ReceiptType::E44,
+        &["Embajada de Francia", EXPIRY, "Subtotal Exento"],
+        &["ITBIS"],
+    );
+}
+
+#[test]
+fn a_government_invoice_says_all_it_must() {
+    assert_printed(
+        ReceiptType::E45,
+        &[BUYER[0], BUYER[1], EXPIRY, "Subtotal Gravado", "Total ITBIS"],
+        &[],
+    );
+}
+
+#[test]
+fn an_export_names_the_country_and_both_currencies() {
+    let more = [
+        "Caribbean Hardware Imports LLC",
+        "Identificador Extranjero: US-EIN-4471",
+        "País: Estados Unidos",
+        "USD 1.00 = DOP 62.50",
+        EXPIRY,
+        "770.30",
+        "Valor USD",
+        "USD",
+    ];
+    assert_printed(ReceiptType::E46, &more, &["RNC Cliente"]);
+}
+
+#[test]
+fn a_payment_abroad_names_who_is_paid() {
+    let more = [
+        "Northern Cloud Hosting Inc.",
+        "CA-882211",
+        EXPIRY,
+        "ISR Retenido",
+        "8,437.50",
+    ];
+    assert_printed(ReceiptType::E47, &more, &["ITBIS"]);
+}
+
+#[test]
+fn excise_taxes_have_their_columns_and_their_total() {
+    let signed = beer();
+    for format in [Format::Letter, Format::Roll58] {
+        let text = flat(&print(&signed, format));
+        for words in [
+            "Grados Alcohol en %",
+            "PVP",
+            "65.00",
+            "ISCe",
+            "540.04",
+            "ISCav",
+            "191.28",
+            "ITBIS",
+            "713.04",
+            "Total ISC",
+            "731.32",
+            "Caja/Cajón",
+            "4,674.36",
+        ] {
+            assert!(text.contains(words), "{words:?} is not in {text}");
+        }
+    }
+}
+
+#[test]
+fn other_taxes_have_a_row_each() {
+    let mut phone = payload(ReceiptType::E31);
+    phone["DetallesItems"]["Item"][3]["TablaImpuestoAdicional"] =
+        json!({"ImpuestoAdicional": [{"TipoImpuesto": "002"}, {"TipoImpuesto": "004"}]});
+    phone["DetallesItems"]["Item"][0]["TablaImpuestoAdicional"] =
+        json!({"ImpuestoAdicional": [{"TipoImpuesto": "001"}]});
+    let text = flat(&print(&issue(ReceiptType::E31, &phone), Format::Letter));
+    for words in [
+        "CDT 74.00",
+        "Servicios de Telecomunicaciones 370.00",
+        "Propina Legal 1,980.00",
+    ] {
+        assert!(text.contains(words), "{words:?} is not in {text}");
+    }
+}
+
+#[test]
+fn global_discounts_and_surcharges_are_rows_with_their_words() {
+    let mut adjusted = payload(ReceiptType::E31);
+    adjusted["DescuentosORecargos"] = json!({"DescuentoORecargo": [
+        {"TipoAjuste": "D", "DescripcionDescuentooRecargo": "Pronto pago", "TipoValor": "%", "ValorDescuentooRecargo": "2.5",
+         "IndicadorFacturacionDescuentooRecargo": 1},
+        {"TipoAjuste": "R", "DescripcionDescuentooRecargo": "Flete", "TipoValor": "$", "MontoDescuentooRecargo": "500.00",
+         "IndicadorFacturacionDescuentooRecargo": 1}
+    ]});
+    let text = flat(&print(&issue(ReceiptType::E31, &adjusted), Format::Letter));
+    for words in ["Descuento: Pronto pago (2.50 %) -1,193.84", "Recargo: Flete 500.00"] {
+        assert!(text.contains(words), "{words:?} is not in {text}");
+    }
+}
+
+#[test]
+fn deferred_sending_and_contingency_have_their_legends() {
+    let mut deferred = payload(ReceiptType::E31);
+    deferred["Encabezado"]["IdDoc"]["IndicadorEnvioDiferido"] = json!(1);
+    let signed = issue(ReceiptType::E31, &deferred);
+    let legend = "e-CF emitido en modalidad Envío Diferido, podrá ser consultado para su validez fiscal, a partir de las \
+                  veinticuatro (24) horas.";
+    let contingency = "e-CF emitido en modalidad de Contingencia, el cual podrá ser consultado para su validez fiscal, a \
+                       partir de las setenta y dos (72) horas.";
+    for format in Format::ALL {
+        let normal = flat(&print(&signed, format));
+        assert!(normal.contains(legend) && !normal.contains(contingency), "{normal}");
+        let pdf = try_print(&signed, format, Mode::Contingency, &Design::default()).unwrap();
+        assert!(flat(&pdf).contains(contingency));
+    }
+    assert!(!flat(&print(&receipt(ReceiptType::E31), Format::Letter)).contains("Envío Diferido"));
+}
+
+#[test]
+fn the_issuer_adds_a_footer() {
+    let design = Design {
+        footer: Some("Gracias por su compra".to_owned()),
+        ..Design::default()
+    };
+    for format in Format::ALL {
+        let pdf = try_print(&receipt(ReceiptType::E32), format, Mode::Normal, &design).unwrap();
+        assert!(flat(&pdf).contains("Gracias por su compra"));
+    }
+}
+
+#[test]
+fn the_same_receipt_gives_the_same_bytes() {
+    let signed = receipt(ReceiptType::E31);
+    for format in Format::ALL {
+        assert!(print(&signed, format) == print(&signed, format));
+    }
+}
