@@ -73,7 +73,7 @@ impl StateFolder {
 
     /// How fast time runs on this state, and since when.
     pub(crate) fn lapse(&self) -> PathBuf {
-        self.path.join(LAPSE)
+        lapse(&self.path)
     }
 
     /// Each function's variables, for `ecf-local env`.
@@ -85,6 +85,11 @@ impl StateFolder {
 /// [`StateFolder::environment`] of a folder that another process has claimed.
 pub(crate) fn environment(folder: &Path) -> PathBuf {
     folder.join(ENVIRONMENT)
+}
+
+/// [`StateFolder::lapse`] of a folder that another process has claimed.
+pub(crate) fn lapse(folder: &Path) -> PathBuf {
+    folder.join(LAPSE)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! back behind what is recorded.
 
 use std::num::NonZeroU32;
+use std::path::Path;
 use std::time::Duration;
 
 use ecf_embedded::Pace;
@@ -32,9 +33,7 @@ impl Lapse {
             folder: file.clone(),
             source,
         };
-        if file.exists() {
-            let kept = std::fs::read(&file).map_err(state)?;
-            let kept: Self = serde_json::from_slice(&kept).map_err(|error| state(error.into()))?;
+        if let Some(kept) = Self::kept(&file).map_err(state)? {
             return match asked {
                 Some(asked) if asked != kept.times => Err(StartError::Speed {
                     kept: kept.times,
@@ -57,6 +56,15 @@ impl Lapse {
             std::fs::write(&file, kept).map_err(state)?;
         }
         Ok(lapse)
+    }
+
+    /// What a file says that was written here; none: time runs as everywhere.
+    pub(crate) fn kept(file: &Path) -> Result<Option<Self>, std::io::Error> {
+        match std::fs::read(file) {
+            Ok(kept) => Ok(Some(serde_json::from_slice(&kept)?)),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     pub(crate) fn clock(self) -> Clock {
@@ -91,6 +99,7 @@ mod tests {
         let first = Lapse::of(&folder, NonZeroU32::new(60), begun).unwrap();
         let later = begun + jiff::SignedDuration::from_hours(1);
         assert_eq!(Lapse::of(&folder, None, later).unwrap(), first);
+        assert_eq!(Lapse::kept(&folder.lapse()).unwrap(), Some(first));
         assert_eq!(Lapse::of(&folder, NonZeroU32::new(60), later).unwrap(), first);
         assert_eq!(first.sleep(Duration::from_secs(60)), Duration::from_secs(1));
         let error = Lapse::of(&folder, NonZeroU32::new(2), later).unwrap_err().to_string();

@@ -7,9 +7,11 @@ use ecf_runtime::env::Env;
 use ecf_store::{Clients, local_config};
 use serde_json::Value;
 
+use crate::folder;
+use crate::lapse::Lapse;
 use crate::ready::environment_of;
 
-/// Carries out a command and returns its answer.
+/// Carries out a command, in the time of the folder's system, and returns its answer.
 ///
 /// # Errors
 /// When the command is no JSON, or no system was started on the folder.
@@ -20,6 +22,7 @@ pub async fn operator(command: &str, folder: &Path) -> Result<String, ecf_runtim
         .get("AWS_ENDPOINT_URL")
         .ok_or("the state folder names no endpoint")?;
     let clients = Clients::new(&local_config(endpoint));
-    let app = ::operator::App::from_env(&Env::of(variables.clone()), &clients, Clock::system())?;
+    let clock = Lapse::kept(&folder::lapse(folder))?.map_or_else(Clock::system, Lapse::clock);
+    let app = ::operator::App::from_env(&Env::of(variables.clone()), &clients, clock)?;
     Ok(serde_json::to_string_pretty(&::operator::handle(&app, command).await)?)
 }

@@ -3,8 +3,9 @@
 //! side.
 //!
 //! The system lives in a time lapse, so that leases, retries and look-ups of minutes pass in seconds. `FAULTS_SEED`,
-//! `FAULTS_RECEIPTS`, `FAULTS_KILLS`, `FAULTS_AWS_PERCENT` choose another run; a failure prints its seed.
+//! `FAULTS_RECEIPTS`, `FAULTS_KILLS`, `FAULTS_AWS_PERCENT`, `FAULTS_PATIENCE` (seconds) choose another run; a failure prints its seed.
 
+mod audit;
 mod authority;
 mod dice;
 mod endpoint;
@@ -38,6 +39,8 @@ struct Weather {
     receipts: u32,
     kills: u32,
     aws_percent: u8,
+    /// How long everything may take to come to rest.
+    patience: Duration,
 }
 
 impl Weather {
@@ -56,6 +59,7 @@ impl Weather {
             aws_percent: number("FAULTS_AWS_PERCENT", self.aws_percent.into())
                 .try_into()
                 .unwrap(),
+            patience: Duration::from_secs(number("FAULTS_PATIENCE", self.patience.as_secs())),
         }
     }
 }
@@ -67,6 +71,7 @@ async fn a_bad_minute_loses_nothing_and_doubles_nothing() {
         receipts: 36,
         kills: 4,
         aws_percent: 5,
+        patience: PATIENCE,
     })
     .await;
 }
@@ -80,6 +85,7 @@ async fn a_bad_day_loses_nothing_and_doubles_nothing() {
             receipts: 300,
             kills: 30,
             aws_percent: 5,
+            patience: PATIENCE,
         }
         .or_of_environment(),
     )
@@ -96,6 +102,7 @@ async fn survive(weather: Weather) {
     let arguments = ["--simulator", &url, "--speed", &speed].map(str::to_owned).to_vec();
     let mut victim = Victim::start(folder.path(), arguments).await;
     let clock = authority.follow(folder.path());
+    let begun = clock.now();
     let caller = victim.program().caller();
 
     // A quiet morning: the subscription, and receipts for the notes of the day to refer to.
@@ -128,7 +135,7 @@ async fn survive(weather: Weather) {
     victim.calm().await;
 
     assert!(answered.len() >= usize::try_from(weather.receipts).unwrap());
-    let records = proof::rest(&caller, &answered, PATIENCE).await;
+    let records = proof::rest(&caller, &answered, weather.patience).await;
     proof::promises_are_kept(&answered, &records);
     let mut all = records.clone();
     for number in 0..originals.len() {
@@ -139,8 +146,15 @@ async fn survive(weather: Weather) {
         all.insert(format!("original-{number}"), again);
     }
     proof::the_authority_agrees(&caller, &all).await;
-    proof::verdicts_were_told(&endpoint, &records, PATIENCE).await;
+    proof::verdicts_were_told(&endpoint, &records, weather.patience).await;
+    proof::verdicts_were_written_once(&log_file(folder.path()));
     proof::nothing_was_queued_in_a_row(&log_file(folder.path()), SPEED);
+    let audit = audit::agrees(victim.program(), &clock, begun, weather.patience).await;
+    assert_eq!(
+        audit.receipts,
+        u64::try_from(all.len()).unwrap(),
+        "receipts that nobody was told of"
+    );
     let mut states = std::collections::BTreeMap::new();
     for record in records.values() {
         let status = record["status"].as_str().unwrap();
@@ -150,6 +164,10 @@ async fn survive(weather: Weather) {
         }
     }
     eprintln!("{} receipts, {} kills: {states:?}", answered.len(), victim.kills);
+    eprintln!(
+        "{} numbers given, {} of them listed as unused; counters of {} days were mended",
+        audit.numbers, audit.unused, audit.repaired
+    );
     caller.control(Method::DELETE, "faults", &json!(null)).await;
     authority.shutdown().await;
 }

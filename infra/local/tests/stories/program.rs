@@ -7,6 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use aws_sdk_sqs::types::QueueAttributeName;
+use serde_json::Value;
 
 use crate::payloads::payload;
 use crate::support::Caller;
@@ -75,6 +76,13 @@ impl Program {
         let asked = sqs.get_queue_attributes().attribute_names(name.clone());
         let asked = asked.queue_url(variable("SUBMISSION_QUEUE_TESTECF_URL")).send().await;
         asked.unwrap().attributes.unwrap()[&name].parse().unwrap()
+    }
+
+    /// The answer to an operator's command.
+    pub(crate) fn operator(&self, command: &Value) -> Value {
+        let output = run(&["operator", &command.to_string(), "--data", &self.data]);
+        assert!(output.status.success(), "{}", text(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
     }
 
     /// SIGKILL: the program learns nothing of it.

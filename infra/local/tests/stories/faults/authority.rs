@@ -14,6 +14,10 @@ use tokio_util::sync::CancellationToken;
 use super::dice::Dice;
 use crate::support::Caller;
 
+/// How long the authority thinks, in the system's time: as a rule, and now and then.
+const VERDICT: Duration = Duration::from_secs(2);
+const SLOW_VERDICT: Duration = Duration::from_secs(15 * 60);
+
 const SERVICES: [&str; 7] = [
     "recepcion",
     "recepcion",
@@ -36,7 +40,7 @@ impl Authority {
         let time = Arc::new(OnceLock::new());
         let told: Arc<OnceLock<Clock>> = Arc::clone(&time);
         let options = Options {
-            verdict_delay: Duration::from_secs(2),
+            verdict_delay: VERDICT,
             clock: Arc::new(move || told.get().cloned().unwrap_or_else(Clock::system).now()),
             ..Options::default()
         };
@@ -74,6 +78,12 @@ pub(crate) async fn bad_days(caller: Caller, mut dice: Dice, stop: CancellationT
             () = tokio::time::sleep(dice.millis(50, 500)) => {}
         }
         let service = *dice.pick(&SERVICES);
+        if dice.below(16) == 0 {
+            // Longer than a chain of questions: housekeeping takes over.
+            judge_within(&caller, SLOW_VERDICT).await;
+            continue;
+        }
+        judge_within(&caller, VERDICT).await;
         let times = 1 + dice.below(4);
         let mut order = json!({ "service": service, "times": times });
         let more = match dice.below(14) {
@@ -99,4 +109,10 @@ pub(crate) async fn bad_days(caller: Caller, mut dice: Dice, stop: CancellationT
         caller.control(Method::POST, "faults", &order).await;
     }
     caller.control(Method::DELETE, "faults", &Value::Null).await;
+    judge_within(&caller, VERDICT).await;
+}
+
+async fn judge_within(caller: &Caller, time: Duration) {
+    let order = json!({ "ms": time.as_millis() });
+    caller.control(Method::PUT, "verdict-delay", &order).await;
 }

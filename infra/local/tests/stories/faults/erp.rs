@@ -45,7 +45,7 @@ pub(crate) async fn sell(caller: &Caller, clock: &Clock, receipts: u32, original
                 let first = if dice.below(10) == 0 {
                     // A till whose user pressed twice.
                     let (one, other) = tokio::join!(insist(caller, &body), insist(caller, &body));
-                    assert_eq!(one["public_id"], other["public_id"]);
+                    assert_eq!(one["public_id"], other["public_id"], "one key, two receipts");
                     assert_eq!(one["encf"], other["encf"], "one key, two numbers");
                     one
                 } else {

@@ -116,6 +116,8 @@ pub(crate) async fn verdicts_were_told(endpoint: &Endpoint, records: &BTreeMap<S
         (untold.count() == 0).then_some(())
     })
     .await;
+    let changed = endpoint.changed();
+    assert!(changed.is_empty(), "repeats with other bytes: {changed:?}");
     for record in records.values() {
         let (id, status) = (of(record, "public_id"), of(record, "status"));
         let expected: Vec<String> = FISCAL
@@ -127,6 +129,16 @@ pub(crate) async fn verdicts_were_told(endpoint: &Endpoint, records: &BTreeMap<S
     }
 }
 
+/// A verdict is one write: whoever makes it says so, and nobody else does.
+pub(crate) fn verdicts_were_written_once(log: &Path) {
+    let text = std::fs::read_to_string(log).unwrap();
+    let mut written = BTreeSet::new();
+    for line in text.lines().filter(|line| line.contains(" verdict receipt.id=")) {
+        assert!(written.insert(receipt_of(line)), "a second verdict: {line}");
+    }
+    assert!(!written.is_empty(), "no verdict in the log");
+}
+
 /// Housekeeping leaves a receipt that it queued alone for ten minutes at least. One that a worker held meanwhile is in no queue.
 pub(crate) fn nothing_was_queued_in_a_row(log: &Path, speed: u32) {
     let text = std::fs::read_to_string(log).unwrap();
@@ -135,13 +147,7 @@ pub(crate) fn nothing_was_queued_in_a_row(log: &Path, speed: u32) {
     let is_held = |line: &str| line.contains("held: the authority is out of reach");
     for line in text.lines().filter(|line| is_queued(line) || is_held(line)) {
         let at: Timestamp = line.split_whitespace().next().unwrap().parse().unwrap();
-        let id = line
-            .split("receipt.id=")
-            .nth(1)
-            .unwrap()
-            .split_whitespace()
-            .next()
-            .unwrap();
+        let id = receipt_of(line);
         if is_held(line) {
             last.remove(id);
             continue;
@@ -154,4 +160,10 @@ pub(crate) fn nothing_was_queued_in_a_row(log: &Path, speed: u32) {
             );
         }
     }
+}
+
+/// The receipt that a line of the log is about.
+fn receipt_of(line: &str) -> &str {
+    let rest = line.split("receipt.id=").nth(1).unwrap();
+    rest.split_whitespace().next().unwrap()
 }
