@@ -112,15 +112,12 @@ pub(crate) async fn issue_one(
         payload_hash,
     };
     let created = match due {
-        Some(_) if note.is_some() => return Err(scheduled_note()),
-        Some(due) => keep(app, &order, &ecf, ReceiptState::Deferred, due).await?,
+        Some(due) => keep(app, &order, &ecf, (ReceiptState::Deferred, due), note).await?,
         None => match signer(app, caller.company(), now).await? {
             Signer::Here(identity) => issue_now(app, &order, &ecf, &identity, note).await?,
-            // What a note takes from its invoice is written with its number: it is not kept without one.
-            Signer::OutOfReach(error) if note.is_some() => return Err(error.into()),
             Signer::OutOfReach(error) => {
                 tracing::warn!(receipt.id = %id, error = %ecf_runtime::telemetry::chain(&error), "the vault does not answer; the worker signs later");
-                keep(app, &order, &ecf, ReceiptState::Received, now).await?
+                keep(app, &order, &ecf, (ReceiptState::Received, now), note).await?
             }
         },
     };
@@ -189,9 +186,15 @@ async fn issue_now(
 
 /// Writes the record. A note whose modified receipt changed since it was judged is judged again: two that fit each by itself
 /// need not fit together.
-async fn create(app: &App, order: &Order<'_>, ecf: &Ecf, mut new: NewReceipt) -> Result<Created, ApiError> {
+pub(crate) async fn create(app: &App, order: &Order<'_>, ecf: &Ecf, mut new: NewReceipt) -> Result<Created, ApiError> {
     let scope = &order.issuer.scope;
     for _ in 0..NOTE_ROUNDS {
+        // Whatever happens to its invoice until a kept note is issued: whoever sends it looks again.
+        if new.signed.is_none()
+            && let Some(note) = &mut new.note
+        {
+            note.held = true;
+        }
         match app.table.create_receipt(scope, new.clone()).await? {
             Created::ModifiedChanged => {
                 new.note = note::judge(app, scope, ecf, order.holds_notes).await?;
@@ -223,12 +226,6 @@ pub(crate) fn new_receipt(order: &Order<'_>, numbered: &Numbered, state: Receipt
         payload: None,
         note: None,
     }
-}
-
-/// What a note takes from its invoice is written with its number, so it is not kept without one.
-fn scheduled_note() -> ApiError {
-    let msg = "a note on a receipt that was issued here cannot be scheduled: send it when it is due";
-    ApiError::validation(vec![FieldError::new(["body", "scheduled_for"], "value_error", msg)])
 }
 
 /// Counts the receipt. The consistency check mends a count that was lost.

@@ -7,13 +7,13 @@ use bytes::Bytes;
 use ecf::rules::OnConditional;
 use ecf::{Amounts, Ecf, JsonError, Node, ReceiptState};
 use ecf_api::{ApiError, FieldError};
-use ecf_store::{ArtifactKind, Created, NewReceipt, Receipt};
+use ecf_store::{ArtifactKind, Created, NewNote, NewReceipt, Receipt};
 use jiff::{SignedDuration, Timestamp};
 use thiserror::Error;
 
 use crate::App;
 use crate::check::refused;
-use crate::issue::{Order, new_receipt};
+use crate::issue::{Order, create, new_receipt};
 use crate::numbering::foresee;
 use crate::request::{AMOUNTS, IssueQuery, IssueRequest, ON_CONDITIONAL};
 
@@ -39,7 +39,8 @@ pub(crate) fn due(request: &IssueRequest, now: Timestamp) -> Result<Option<Times
     Ok(Some(due))
 }
 
-/// Keeps a document that passed every check, to be issued at an instant.
+/// Keeps a document that passed every check, to be issued at an instant. A note takes its amount from its invoice now: what
+/// was answered must not fail because others credited more in the meantime.
 ///
 /// # Errors
 /// When the company's ranges could not number it by then.
@@ -47,8 +48,8 @@ pub(crate) async fn keep(
     app: &App,
     order: &Order<'_>,
     ecf: &Ecf,
-    state: ReceiptState,
-    at: Timestamp,
+    (state, at): (ReceiptState, Timestamp),
+    note: Option<NewNote>,
 ) -> Result<Created, ApiError> {
     let scope = &order.issuer.scope;
     let number = foresee(app, scope, ecf, at).await?;
@@ -71,9 +72,10 @@ pub(crate) async fn keep(
         .await?;
     let new = NewReceipt {
         payload: Some(payload),
+        note,
         ..new_receipt(order, &numbered, state, now)
     };
-    Ok(app.table.create_receipt(scope, new).await?)
+    create(app, order, ecf, new).await
 }
 
 /// Why a kept request cannot be read back.

@@ -72,11 +72,12 @@ async fn number_sign_and_store(app: &App, receipt: &Receipt, now: Timestamp) -> 
     let (request, query) = thaw(receipt, &frozen).map_err(|error| unreadable().caused_by(error))?;
     let settings = app.settings(&scope.company).await?;
     let ecf = check(&Issuer::from(receipt), &request, &query, &settings, now)?.ecf;
-    // Its invoice was not known here when it was kept.
-    if note::judge(app, scope, &ecf, settings.hold_notes).await?.is_some() {
+    // A note has taken its amount when it was kept, and whoever sends it looks at its invoice again. One whose invoice was
+    // not known here then has taken nothing.
+    if receipt.note.is_none() && note::judge(app, scope, &ecf, settings.hold_notes).await?.is_some() {
         return Err(ApiError::conflict(
             "note_not_kept",
-            "the receipt that it modifies was issued here meanwhile",
+            "the receipt that it modifies was issued here after the note was kept, so the note does not count there",
         ));
     }
     let identity = match signer(app, &scope.company, now).await? {
@@ -90,6 +91,15 @@ async fn number_sign_and_store(app: &App, receipt: &Receipt, now: Timestamp) -> 
             chosen_by_caller,
         } = number_and_sign(app, scope, id, receipt.created_at, &ecf, &identity, now).await?;
         let monto_total = numbered.monto_total().to_string();
+        if receipt.note.is_some() && monto_total != receipt.monto_total {
+            return Err(ApiError::conflict(
+                "note_changed",
+                format!(
+                    "the note comes to {monto_total} now and has taken {} from its invoice",
+                    receipt.monto_total
+                ),
+            ));
+        }
         match app.table.sign_receipt(scope, id, &signed, &monto_total, now).await? {
             SignedLater::NumberTaken if !chosen_by_caller => {}
             outcome => return Ok(outcome),

@@ -15,9 +15,9 @@ use crate::{
 };
 
 /// Noon of the next day; the tests begin at noon.
-const TOMORROW: &str = "2026-11-28T12:00:00";
+pub(crate) const TOMORROW: &str = "2026-11-28T12:00:00";
 
-fn scheduled(mut body: Value, when: &str) -> Value {
+pub(crate) fn scheduled(mut body: Value, when: &str) -> Value {
     body["scheduled_for"] = json!(when);
     body
 }
@@ -39,7 +39,7 @@ impl Api {
     }
 
     /// Runs the worker until its queue is empty.
-    async fn work(&self) -> usize {
+    pub(crate) async fn work(&self) -> usize {
         let worker = |event| {
             process_batch(
                 event,
@@ -51,7 +51,7 @@ impl Api {
     }
 
     /// Queues the receipt, as housekeeping does when it is due, and runs the worker.
-    async fn issue_kept(&self, receipt: &Receipt) -> Receipt {
+    pub(crate) async fn issue_kept(&self, receipt: &Receipt) -> Receipt {
         self.run_kept(receipt).await;
         let found = self.stack.table().receipt(&receipt.scope, &receipt.public_id).await;
         found.unwrap().unwrap()
@@ -73,7 +73,7 @@ impl Api {
     }
 
     /// The signed bytes of a receipt.
-    async fn xml(&self, receipt: &Receipt) -> String {
+    pub(crate) async fn xml(&self, receipt: &Receipt) -> String {
         let hash = &receipt.signed.as_ref().expect("it is signed").signed_xml;
         let artifacts = self.stack.artifacts();
         let found = artifacts.get(

@@ -8,6 +8,7 @@ mod batch;
 mod crashes;
 mod events;
 mod issue;
+mod kept_notes;
 mod later;
 mod notes;
 mod numbers;

@@ -15,7 +15,7 @@ const LEASE: SignedDuration = SignedDuration::from_secs(90);
 
 impl Api {
     /// An accepted invoice of 11,800.00.
-    async fn accepted_invoice(&self) -> String {
+    pub(crate) async fn accepted_invoice(&self) -> String {
         let issued = self.issue(&invoice("invoice")).await.expect(201);
         self.judge(&issued, ReceiptState::Accepted, None).await;
         issued["encf"].as_str().unwrap().to_owned()

@@ -11,7 +11,7 @@ use crate::{Api, id_of, issue::due, payloads::invoice};
 const LEASE: SignedDuration = SignedDuration::from_secs(90);
 
 impl Api {
-    async fn cancel(&self, document: &Value) -> Answer {
+    pub(crate) async fn cancel(&self, document: &Value) -> Answer {
         self.withdraw(document, "cancel").await
     }
 
