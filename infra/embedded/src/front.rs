@@ -18,6 +18,7 @@ use tokio::task::JoinSet;
 
 use crate::StartError;
 use crate::aws_json::{self, AwsError};
+use crate::calls::Calls;
 use crate::clock::Pace;
 use crate::data_dir::DataDir;
 use crate::dynamodb::DynamoDb;
@@ -33,6 +34,7 @@ pub(crate) struct Services {
     secrets: Secrets,
     sqs: Sqs,
     faults: Faults,
+    calls: Calls,
 }
 
 impl Services {
@@ -41,7 +43,7 @@ impl Services {
         data_dir: &DataDir,
         endpoint_url: &str,
         pace: Pace,
-        faults: Faults,
+        (faults, calls): (Faults, Calls),
         stopping: watch::Receiver<bool>,
     ) -> Result<Arc<Services>, StartError> {
         Ok(Arc::new(Services {
@@ -50,6 +52,7 @@ impl Services {
             secrets: Secrets::open(data_dir)?,
             sqs: Sqs::open(data_dir, endpoint_url, pace, stopping)?,
             faults,
+            calls,
         }))
     }
 
@@ -60,6 +63,7 @@ impl Services {
 
     /// The answer, unless a fault lets it get lost: then the connection ends without one.
     async fn answer_or_lose(&self, request: Request<Incoming>) -> Result<Response<Body>, Lost> {
+        self.calls.count(request.method(), request.headers());
         let fault = self.faults.next(request.headers());
         fault.before().await?;
         let answer = self.answer(request).await;

@@ -16,6 +16,7 @@
 //! What differs from AWS is listed in this crate's `README.md`.
 
 mod aws_json;
+mod calls;
 mod clock;
 mod data_dir;
 mod dynamodb;
@@ -26,6 +27,7 @@ mod secrets;
 mod sqlite;
 mod sqs;
 
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -34,6 +36,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::calls::Calls;
 pub use crate::clock::Pace;
 use crate::data_dir::DataDir;
 pub use crate::faults::FaultRate;
@@ -106,6 +109,7 @@ pub struct Embedded {
     endpoint_url: String,
     server: Option<JoinHandle<()>>,
     faults: Faults,
+    calls: Calls,
     stop: watch::Sender<bool>,
     // After `stop`, so that a drop tells the services before it takes their threads away.
     threads: Threads,
@@ -135,9 +139,15 @@ impl Embedded {
 
         let threads = Threads::start()?;
         let (stop, stopping) = watch::channel(false);
-        let faults = Faults::default();
+        let (faults, calls) = (Faults::default(), Calls::default());
         let server = threads.run(|runtime| {
-            let services = Services::open(&data_dir, &endpoint_url, options.pace, faults.clone(), stopping.clone())?;
+            let services = Services::open(
+                &data_dir,
+                &endpoint_url,
+                options.pace,
+                (faults.clone(), calls.clone()),
+                stopping.clone(),
+            )?;
             if options.release_in_flight {
                 services.release_in_flight()?;
             }
@@ -149,6 +159,7 @@ impl Embedded {
             endpoint_url,
             server: Some(server),
             faults,
+            calls,
             stop,
             threads,
             _data_dir: data_dir,
@@ -163,6 +174,11 @@ impl Embedded {
     /// From now on lets calls fail, get lost or wait as often as this says; `None` ends it.
     pub fn misbehave(&self, rate: Option<FaultRate>) {
         self.faults.set(rate);
+    }
+
+    /// How often each operation was called since the start, by service and operation (`DynamoDB UpdateItem`, `S3 PUT`).
+    pub fn calls(&self) -> BTreeMap<String, u64> {
+        self.calls.so_far()
     }
 
     /// Lets the requests under way finish, for up to two seconds, and stops.

@@ -216,6 +216,11 @@ impl Local {
         &self.clients
     }
 
+    /// How often each AWS operation was called since the start.
+    pub fn aws_calls(&self) -> BTreeMap<String, u64> {
+        self.embedded.calls()
+    }
+
     /// What the template's resources are called here.
     pub fn provisioned(&self) -> &Provisioned {
         &self.provisioned
