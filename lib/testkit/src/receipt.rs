@@ -13,9 +13,14 @@ impl TestStack {
     /// A signed receipt with this number: a type 31 of RD$11,800.00, or a type 32 of RD$1,000.00 with its summary. Its idempotency
     /// key is its number. Nothing is queued; see [`send_job`].
     pub async fn signed_receipt(&self, company: &TestCompany, encf: &str) -> Receipt {
+        self.signed_successor(company, encf, encf).await
+    }
+
+    /// The same under an idempotency key of its own: the next receipt of a number that a rejection left free.
+    pub async fn signed_successor(&self, company: &TestCompany, encf: &str, key: &str) -> Receipt {
         let encf: Encf = encf.parse().expect("the test gave a number");
         let payload = payload(company, encf.receipt_type(), Fecha::at(self.clock().now()));
-        self.signed(company, encf, &payload, None).await
+        self.signed(company, encf, key, &payload, None).await
     }
 
     /// A signed note (33 or 34) with this number, `CodigoModificacion` and amount, on a receipt of [`Self::signed_receipt`]. It is held
@@ -28,7 +33,7 @@ impl TestStack {
         code: u8,
         amount: &str,
     ) -> Receipt {
-        let encf: Encf = encf.parse().expect("the test gave a number");
+        let (key, encf): (_, Encf) = (encf, encf.parse().expect("the test gave a number"));
         let modifies = *on.encf().expect("what is modified has a number");
         let mut payload = payload(company, encf.receipt_type(), Fecha::at(self.clock().now()));
         payload["Encabezado"]["Totales"] = json!({ "MontoExento": amount, "MontoTotal": amount });
@@ -47,10 +52,17 @@ impl TestStack {
             owner: on.public_id,
             monto_total: on.monto_total.parse().expect("the kit wrote the amount"),
         };
-        self.signed(company, encf, &payload, Some(note)).await
+        self.signed(company, encf, key, &payload, Some(note)).await
     }
 
-    async fn signed(&self, company: &TestCompany, encf: Encf, payload: &Value, note: Option<NewNote>) -> Receipt {
+    async fn signed(
+        &self,
+        company: &TestCompany,
+        encf: Encf,
+        key: &str,
+        payload: &Value,
+        note: Option<NewNote>,
+    ) -> Receipt {
         let now = self.clock().now();
         let numbered = numbered(encf, payload);
         let identity = Identity::from_pkcs12(test_p12(), P12_PIN).expect("the P12 was made here");
@@ -70,7 +82,7 @@ impl TestStack {
             signed_xml: ContentHash::of(&full.xml),
             rfce: rfce.as_deref().map(ContentHash::of),
         };
-        let public_id = ReceiptId::of_receipt(&company.scope, &encf.to_string());
+        let public_id = ReceiptId::of_receipt(&company.scope, key);
         self.artifacts()
             .put_signed(&company.scope, now, &public_id, full.xml.into(), rfce.map(Into::into))
             .await
@@ -78,7 +90,7 @@ impl TestStack {
         let new = NewReceipt {
             public_id,
             company_rnc: company.rnc.clone(),
-            idempotency_key: encf.to_string(),
+            idempotency_key: key.to_owned(),
             payload_hash: [0; 32],
             ecf_type: encf.receipt_type(),
             external_id: None,

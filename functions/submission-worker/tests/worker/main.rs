@@ -7,6 +7,7 @@ mod authority;
 mod crashes;
 mod lost_answers;
 mod notes;
+mod numbers;
 mod outages;
 mod polls;
 mod refusals;

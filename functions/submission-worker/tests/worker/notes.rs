@@ -1,7 +1,7 @@
 //! Notes come to the authority after the verdict on the receipt that they modify.
 
 use ecf::ReceiptState;
-use ecf_store::Receipt;
+use ecf_store::{Receipt, Recorded};
 use ecf_testkit::send_job;
 use jiff::SignedDuration;
 use serde_json::json;
@@ -152,4 +152,39 @@ async fn a_rejected_note_gives_its_amount_back_and_another_may_take_it() {
     world.run().await;
     assert_eq!(world.receipt(&second).await.state, ReceiptState::Accepted);
     assert_eq!(world.events_of(&first) + world.events_of(&second), 2);
+}
+
+#[tokio::test]
+async fn a_failed_note_that_an_operator_retries_takes_its_amount_again_if_there_is_enough() {
+    for (others, ends) in [("11000.00", ReceiptState::Accepted), ("11500.00", ReceiptState::Failed)] {
+        let mut world = World::start().await;
+        let invoice = world.issue(INVOICE).await;
+        world.run().await;
+        let fault = json!({ "service": "recepcion", "fault": "mensaje", "mensaje": "No delegado.", "times": 1 });
+        world.authority.order(fault).await;
+        let note = world.note(NOTE, &invoice, 3, "800.00").await;
+        world.run().await;
+        let failed = world.receipt(&note).await;
+        assert_eq!(failed.state, ReceiptState::Failed);
+        assert_eq!(world.balance(&invoice).await, "11800.00", "a failure gives it back");
+        world.note("E340000000002", &invoice, 3, others).await;
+        world.run().await;
+
+        let retried = world
+            .stack
+            .table()
+            .retry_failed(&failed.scope, &failed, world.now())
+            .await;
+        assert!(matches!(retried.unwrap(), Recorded::Now(_)));
+        world.queue(&send_job(&failed));
+        world.run().await;
+        let ended = world.receipt(&note).await;
+        assert_eq!(ended.state, ends, "{ended:?}");
+        if ends == ReceiptState::Accepted {
+            assert_eq!(world.balance(&invoice).await, "0.00");
+        } else {
+            assert_eq!(ended.error_code.as_deref(), Some("modified_receipt_balance"));
+            assert_eq!(world.balance(&invoice).await, "300.00");
+        }
+    }
 }
