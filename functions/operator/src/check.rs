@@ -6,6 +6,7 @@
 //! be gone the next time. It repairs nothing but counters, and these only when asked.
 
 mod days;
+mod notes;
 mod numbers;
 
 use ecf::{Encf, Environment, ReceiptType};

@@ -5,7 +5,7 @@ use ecf::ReceiptState;
 use ecf_store::{ArtifactKind, ContentHash, DayCounts, ListedReceipt, OUTCOME_UNKNOWN, Receipt, Scope, StoreError};
 use jiff::civil::Date;
 
-use super::{Findings, Problem};
+use super::{Findings, Problem, notes};
 use crate::App;
 
 /// More receipts than one read of a day's states brings.
@@ -60,6 +60,7 @@ async fn look_at(app: &App, receipt: &Receipt, findings: &mut Findings) -> Resul
     let mut problems = Vec::new();
     look_at_number(app, receipt, &mut problems).await?;
     look_at_documents(app, receipt, &mut problems).await?;
+    notes::look_at(app, receipt, &mut problems).await?;
     look_at_due(receipt, &mut problems);
     let withdrawn = matches!(receipt.state, ReceiptState::Cancelled | ReceiptState::Incapacity);
     findings.to_annul.extend(receipt.encf().filter(|_| withdrawn));
@@ -72,7 +73,8 @@ async fn look_at(app: &App, receipt: &Receipt, findings: &mut Findings) -> Resul
     Ok(())
 }
 
-type Found = Vec<(&'static str, String)>;
+/// What does not agree about one receipt, and how.
+pub(super) type Found = Vec<(&'static str, String)>;
 
 async fn look_at_number(app: &App, receipt: &Receipt, problems: &mut Found) -> Result<(), StoreError> {
     let Some(encf) = receipt.encf() else {

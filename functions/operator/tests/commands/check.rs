@@ -127,6 +127,48 @@ async fn each_thing_that_does_not_agree_is_told() {
 }
 
 #[tokio::test]
+async fn what_notes_take_from_a_receipt_is_held_against_the_notes() {
+    let world = World::start().await;
+    let invoice = world.issued().await;
+    let note = world
+        .stack
+        .signed_note(&world.company, "E340000000001", &invoice, 3, "800.00")
+        .await;
+    let counted = world
+        .table()
+        .count_created(&note.scope, note.day(), note.ecf_type, &note.monto_total)
+        .await;
+    counted.unwrap();
+    assert_eq!(world.problems().await, Vec::<String>::new());
+
+    let sequence = invoice.encf().unwrap().sequence();
+    let pk = format!("n#{}#testecf#31#{:02}", world.company.scope.company, sequence % 16);
+    let lock = async |update: &str, value: Option<AttributeValue>| {
+        let request = world.stack.clients().dynamodb.update_item();
+        let request = request
+            .table_name(world.stack.provisioned().table_name())
+            .key("pk", AttributeValue::S(pk.clone()))
+            .key("sk", AttributeValue::S(format!("{sequence:010}")))
+            .update_expression(update);
+        let request = match value {
+            Some(value) => request.expression_attribute_values(":value", value),
+            None => request,
+        };
+        request.send().await.unwrap();
+    };
+    lock("SET bd = :value", Some(AttributeValue::N("-12000".to_owned()))).await;
+    assert_eq!(world.problems().await, ["balance_drifted"]);
+    lock("SET bd = :value", Some(AttributeValue::N("-800".to_owned()))).await;
+    lock("REMOVE pc", None).await;
+    let mut problems = world.problems().await;
+    problems.sort_unstable();
+    assert_eq!(problems, ["balance_drifted", "note_not_counted"]);
+    let stranger = AttributeValue::Ss(vec![note.public_id.to_string(), invoice.public_id.to_string()]);
+    lock("SET pc = :value", Some(stranger)).await;
+    assert_eq!(world.problems().await, ["note_counted_in_vain"]);
+}
+
+#[tokio::test]
 async fn counters_that_drifted_are_told_and_set_right_only_on_request() {
     let world = World::start().await;
     let receipt = world.issued().await;

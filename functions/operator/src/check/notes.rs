@@ -1,0 +1,82 @@
+//! What notes take from a receipt is kept on the lock of its number. Both sides must tell the same: a note that counts is on
+//! the list there, whatever is on the list is a note that counts, and no more was taken than there is.
+
+use ecf::{Encf, ReceiptType};
+use ecf_store::{Receipt, StoreError};
+use rust_decimal::Decimal;
+
+use super::days::Found;
+use crate::App;
+
+pub(super) async fn look_at(app: &App, receipt: &Receipt, problems: &mut Found) -> Result<(), StoreError> {
+    look_at_note(app, receipt, problems).await?;
+    match receipt.encf() {
+        Some(encf) => look_at_modified(app, receipt, encf, problems).await,
+        None => Ok(()),
+    }
+}
+
+/// A note, against the receipt that it modifies.
+async fn look_at_note(app: &App, note: &Receipt, problems: &mut Found) -> Result<(), StoreError> {
+    let Some(tie) = note.note else { return Ok(()) };
+    let Some(modified) = app.table.modified_receipt(&note.scope, &tie.modifies).await? else {
+        problems.push((
+            "modified_missing",
+            format!("it modifies {}, which no receipt has", tie.modifies),
+        ));
+        return Ok(());
+    };
+    let is_listed = modified.credits.contains(&note.public_id) || modified.open_debits.contains(&note.public_id);
+    if tie.reserved && !is_listed {
+        problems.push((
+            "note_not_counted",
+            format!("it counts, and {} does not know of it", tie.modifies),
+        ));
+    }
+    Ok(())
+}
+
+/// A receipt that has its number, against its notes.
+async fn look_at_modified(app: &App, receipt: &Receipt, encf: &Encf, problems: &mut Found) -> Result<(), StoreError> {
+    let modified = match app.table.modified_receipt(&receipt.scope, encf).await? {
+        Some(modified) if modified.receipt.public_id == receipt.public_id => modified,
+        // A successor has the number; whoever has none is told elsewhere.
+        _ => return Ok(()),
+    };
+    let mut credited = Decimal::ZERO;
+    for id in modified.credits.iter().chain(&modified.open_debits) {
+        let note = app.table.receipt(&receipt.scope, id).await?;
+        let counts = |note: &&Receipt| note.note.is_some_and(|tie| tie.reserved && tie.modifies == *encf);
+        match note.as_ref().filter(counts) {
+            Some(note) if note.ecf_type == ReceiptType::E34 => {
+                credited += note.monto_total.parse::<Decimal>().unwrap_or_default();
+            }
+            Some(_) => {}
+            None => problems.push((
+                "note_counted_in_vain",
+                format!("{id} is counted, and is no note that counts"),
+            )),
+        }
+    }
+    // What is neither its own nor credited came from debit notes that were accepted.
+    let debited = modified.balance + credited - modified.monto_total;
+    if modified.balance.is_sign_negative() && !modified.balance.is_zero()
+        || debited.is_sign_negative() && !debited.is_zero()
+    {
+        let (left, total) = (modified.balance, modified.monto_total);
+        problems.push((
+            "balance_drifted",
+            format!("{left} of {total} is left, and notes credit {credited}"),
+        ));
+    }
+    if modified
+        .annulled_by
+        .is_some_and(|annulment| !modified.credits.contains(&annulment))
+    {
+        problems.push((
+            "note_counted_in_vain",
+            "it is annulled by a note that does not count".to_owned(),
+        ));
+    }
+    Ok(())
+}
