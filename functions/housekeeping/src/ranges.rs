@@ -120,7 +120,7 @@ async fn warn(app: &App, scope: &Scope, ranges: &[Range], now: Timestamp) -> Res
             let announcement = news(range, alert).announcement(scope, company.rnc.as_str(), now);
             announce(&app.table, &app.queues, scope, &announcement).await?;
             app.table.alert_told(scope, range, alert).await?;
-            log(scope, range, alert);
+            tell(app, scope, range, alert, now);
         }
     }
     Ok(Some(thresholds))
@@ -152,15 +152,19 @@ fn news(range: &Range, alert: RangeAlert) -> News<'static> {
     }
 }
 
-/// `metric` names what a metric filter counts.
-fn log(scope: &Scope, range: &Range, alert: RangeAlert) {
+/// Tells the operator: in the log, and as a count of the environment.
+fn tell(app: &App, scope: &Scope, range: &Range, alert: RangeAlert, now: Timestamp) {
     let (company, environment, id) = (&scope.company, scope.environment, range.id());
-    match alert {
+    let metric = match alert {
         RangeAlert::Low { remaining, .. } => {
-            tracing::warn!(metric = "SequenceLow", company.id = %company, %environment, range = %id, remaining, "a range runs low");
+            tracing::warn!(company.id = %company, %environment, range = %id, remaining, "a range runs low");
+            "RangesLow"
         }
         RangeAlert::Expiring { days_left, .. } => {
-            tracing::warn!(metric = "SequenceExpiring", company.id = %company, %environment, range = %id, days_left, "a range expires soon");
+            tracing::warn!(company.id = %company, %environment, range = %id, days_left, "a range expires soon");
+            "RangesExpiring"
         }
-    }
+    };
+    app.metrics
+        .count(&[("Environment", environment.as_str())], &[(metric, 1)], now);
 }
