@@ -5,8 +5,10 @@
 //! | `POST /api/v1/ecf` | [`issue`]: check, number, write, sign, store, queue; [`validate`]: everything but keeping |
 //! | `POST /api/v1/ecf/batch` | [`batch`]: up to 25 receipts, each by itself |
 //! | `GET /api/v1/ecf/states` | [`states`]: the state contract |
+//! | `GET /api/v1/ecf` | [`list`]: receipts, newest first |
 //! | `GET /api/v1/ecf/{id}` | [`read`]: the receipt as it stands now |
-//!
+//! | `GET /api/v1/ecf/status-public/{external_id}` | [`status_public`]: the same, by the caller's own id |
+//! | `GET /api/v1/ecf/{id}/xml`, `…/rfce` | [`download`]: what was signed |
 //! | `POST /api/v1/ecf/{id}/cancel`, `…/mark-incapacity` | [`withdraw`]: a receipt that was never sent |
 //! | a job of the `issuing` queue | [`later`]: issue a receipt that was kept, in the program `issuing-worker` |
 //!
@@ -14,16 +16,19 @@
 
 mod batch;
 mod check;
+mod download;
 mod issue;
 mod issuer;
 mod kept;
 mod later;
+mod list;
 mod note;
 mod numbering;
 mod read;
 mod request;
 mod signing;
 mod states;
+mod status_public;
 mod validate;
 mod withdraw;
 
@@ -128,7 +133,11 @@ impl FromRef<App> for Keys {
     paths(
         issue::issue,
         batch::batch,
+        list::list,
         read::read,
+        status_public::status_public,
+        download::xml,
+        download::rfce,
         states::states,
         withdraw::cancel,
         withdraw::mark_incapacity
@@ -140,10 +149,16 @@ pub struct Contract;
 /// The routes of this function.
 pub fn router(app: App) -> Router {
     let routes = Router::new()
-        .route("/api/v1/ecf", post(issue::issue))
+        .route("/api/v1/ecf", get(list::list).post(issue::issue))
         .route("/api/v1/ecf/batch", post(batch::batch))
         .route("/api/v1/ecf/states", get(states::states))
+        .route(
+            "/api/v1/ecf/status-public/{external_id}",
+            get(status_public::status_public),
+        )
         .route("/api/v1/ecf/{public_id}", get(read::read))
+        .route("/api/v1/ecf/{public_id}/xml", get(download::xml))
+        .route("/api/v1/ecf/{public_id}/rfce", get(download::rfce))
         .route("/api/v1/ecf/{public_id}/cancel", post(withdraw::cancel))
         .route(
             "/api/v1/ecf/{public_id}/mark-incapacity",

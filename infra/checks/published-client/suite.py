@@ -24,9 +24,6 @@ BASE = READY["base_url"] + "/api/v1"
 
 LATER = {
     "the whole client API": {
-        "ecf.list", "ecf.download_xml", "ecf.download_rfce", "ecf.status_public",
-        "client.documents", "client.get_document", "client.download_artifact",
-        "client.list_artifacts",
     },
     "exchange with other issuers": {
         "ecf.submit_acecf", "ecf.acecf_outbound", "ecf.acecf_inbound", "ecf.cancel_sequences",
@@ -40,6 +37,8 @@ CALLED = {
     "client.list_webhooks", "client.create_webhook", "client.test_webhook", "client.webhook_deliveries",
     "client.inbox", "client.ack_inbox", "client.download_inbox_xml", "client.download_inbox_arecf",
     "client.update_webhook", "client.rotate_webhook_secret", "client.delete_webhook",
+    "ecf.list", "ecf.download_xml", "ecf.download_rfce", "ecf.status_public",
+    "client.documents", "client.get_document", "client.download_artifact", "client.list_artifacts",
     "dgii.status", "dgii.status_services", "dgii.status_maintenance", "dgii.status_impact", "dgii.status_environment",
     "dgii.status_refresh", "dgii.rnc", "dgii.directory", "notices.changes", "notices.get",
 }
@@ -87,10 +86,10 @@ def operator(command, **members):
     return answer
 
 
-def payload():
+def payload(ecf_type="31"):
     today = datetime.now(timezone(timedelta(hours=-4))).strftime("%d-%m-%Y")
     return (
-        ECFPayloadBuilder(ecf_type="31")
+        ECFPayloadBuilder(ecf_type=ecf_type)
         .id_doc(TipoIngresos="01", TipoPago="1", IndicadorMontoGravado=0)
         .emisor(RNC=READY["company_rnc"], RazonSocial="DEMO SRL", Direccion="Calle Uno 1", FechaEmision=today,
                 TablaTelefonoEmisor={"Telefono": [{"Telefono": "809-555-0100"}]})
@@ -181,6 +180,27 @@ def main():
 
     final = eventually(lambda: (read := client.ecf.get(document.public_id)).status.value == "accepted" and read)
     assert final.dgii_track_id and final.dgii_security_code, final
+
+    assert document.public_id in [item.public_id for item in client.ecf.list(limit=10, offset=0).items]
+    accepted = client.ecf.list(status="accepted")
+    assert accepted.total == len(accepted.items) == 1, accepted
+    assert client.ecf.status_public(external_id="F-1", company_rnc=READY["company_rnc"]).public_id == document.public_id
+    refused(ECFNotFoundError, lambda: client.ecf.status_public(external_id="F-1", company_rnc="131880681"))
+    page = client.client.documents(status="accepted", ecf_type="31", encf=final.encf, external_id="F-1")
+    assert page.total == 1 and page.items[0].public_id == document.public_id, page
+    assert client.client.documents(track_id=final.dgii_track_id).total == 1
+    record = client.client.get_document(document.public_id)
+    assert record.electronic_stamp and record.sign_date and record.submitted_at and record.completed_at, record
+    assert record.dgii_response["estado"] == "Aceptado", record
+    artifacts = client.client.list_artifacts(document.public_id)
+    assert artifacts.signed_xml and artifacts.generated_xml and artifacts.dgii_response and not artifacts.rfce, artifacts
+    signed = client.ecf.download_xml(document.public_id)
+    assert signed == client.client.download_artifact(document.public_id, "signed-xml") and b"<Signature" in signed
+    assert b"<Signature" not in client.client.download_artifact(document.public_id, "generated-xml")
+    assert json.loads(client.client.download_artifact(document.public_id, "dgii-response")) == record.dgii_response
+    refused(ECFNotFoundError, lambda: client.ecf.download_rfce(document.public_id))
+    small = client.ecf.create(idempotency_key="published-small", ecf_type="32", payload=payload("32"))
+    assert client.ecf.download_rfce(small.public_id).startswith(b"<RFCE>")
 
     def verdict():
         return [call for call in Receiver.received if call[0].get("X-ECF-Event") == "accepted"]

@@ -33,6 +33,7 @@ pub fn mount(name: &str, env: &Env, clients: &Clients, clock: Clock) -> Result<M
         "certificates" => Mounted::Http(certificates::router(certificates::App::from_env(env, clients, clock)?)),
         "company" => Mounted::Http(company::router(company::App::from_env(env, clients, clock)?)),
         "directory" => Mounted::Http(directory::router(directory::App::from_env(env, clients, clock)?)),
+        "documents" => Mounted::Http(documents::router(documents::App::from_env(env, clients, clock)?)),
         "inbox" => Mounted::Http(inbox::router(inbox::App::from_env(env, clients, clock)?)),
         "issuing" => Mounted::Http(issuing::router(issuing::App::from_env(env, clients, clock)?)),
         "reception" => Mounted::Http(reception::router(reception::App::from_env(env, clients, clock)?)),

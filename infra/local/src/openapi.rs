@@ -53,6 +53,7 @@ pub fn document() -> Result<String, OpenapiError> {
         signup::Contract::openapi(),
         certificates::Contract::openapi(),
         company::Contract::openapi(),
+        documents::Contract::openapi(),
         inbox::Contract::openapi(),
         webhooks::Contract::openapi(),
         status::Contract::openapi(),

@@ -58,6 +58,8 @@ fn each_route_stands_once_and_has_its_twin() {
             "ANY /api/v1/client/api-keys/{proxy+} company",
             "ANY /api/v1/client/certificates certificates",
             "ANY /api/v1/client/company company",
+            "ANY /api/v1/client/documents documents",
+            "ANY /api/v1/client/documents/{proxy+} documents",
             "ANY /api/v1/client/inbox inbox",
             "ANY /api/v1/client/inbox/{proxy+} inbox",
             "ANY /api/v1/client/sequences company",

@@ -162,7 +162,7 @@ impl ApiError {
         }
     }
 
-    fn coded(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+    pub(crate) fn coded(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
         let detail = Detail::Coded {
             code: code.into(),
             message: message.into(),

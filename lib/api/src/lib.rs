@@ -8,6 +8,7 @@
 #![warn(clippy::float_arithmetic)]
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test"))]
 
+mod artifact;
 mod caller;
 mod certificate;
 mod download;
@@ -21,6 +22,7 @@ mod query;
 mod views;
 mod visitor;
 
+pub use artifact::artifact;
 pub use caller::{ApiKeySecret, Caller, Keys};
 pub use certificate::{
     CertificateTrust, Doubt, LARGEST_P12_BYTES, Owner, P12Fields, UnknownCertificateTrust, open_certificate,

@@ -13,6 +13,7 @@ pub use certificate::{CertificateView, CompanyCertificateView};
 pub use document::{ArtifactsView, DocumentView, FullDocumentView};
 pub use explanation::ExplanationView;
 pub use instant::Instant;
+pub(crate) use twins::as_object;
 pub use twins::{SecurityCode, TaxauthArtifact, TaxauthResponse, TrackId};
 
 use crate::Page;

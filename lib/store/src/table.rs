@@ -21,6 +21,8 @@ mod item;
 mod keys;
 mod notices;
 mod receipts;
+#[cfg(feature = "testing")]
+mod seeding;
 mod seeds;
 mod sequences;
 mod tokens;

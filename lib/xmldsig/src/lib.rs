@@ -5,6 +5,7 @@
 //! * [`Identity`]: a private key with its certificate, opened from a P12 file of any age ([`Identity::from_pkcs12`]);
 //! * [`inspect_pkcs12`]: what is in such a file, and what is wrong with it, also when it does not open;
 //! * [`sign`]: puts a signature into a document whose bytes are already canonical, without parsing it;
+//! * [`without_signature`]: gives back what [`sign`] was given;
 //! * [`sign_foreign`]: signs XML that somebody else wrote (the authority's seed, forms of its portal);
 //! * [`verify`]: refuses everything outside one strict profile and hands out the bytes that were verified;
 //! * [`examine`]: the same checks, each with its outcome, for people who want to know why;
@@ -22,6 +23,7 @@ mod sign;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod trust;
+mod unsigned;
 mod verify;
 mod xml;
 
@@ -31,5 +33,6 @@ pub use identity::{Identity, ProofError};
 pub use pkcs12::{InspectedCertificate, InspectedKey, Inspection, P12Error, P12Problem, Protection, inspect_pkcs12};
 pub use sign::{SignError, Signed, sign, sign_foreign};
 pub use trust::{Authorities, AuthoritiesError, UntrustedError};
+pub use unsigned::without_signature;
 pub use verify::{Check, Outcome, Report, Verified, VerifyError, examine, verify};
 pub use xml::{Limits, XmlError, XmlErrorKind};

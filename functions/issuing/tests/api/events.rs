@@ -54,6 +54,21 @@ async fn every_payload_in_the_folder_is_answered() {
     read["path"] = json!(format!("/api/v1/ecf/{}", invoice["public_id"].as_str().unwrap()));
     let (status, found) = invoke(&api, read).await;
     assert_eq!((status, &found), (200, &invoice));
+    for (name, below) in [("xml.json", "/xml"), ("rfce.json", "/rfce")] {
+        let mut file = event(&api, name);
+        file["path"] = json!(format!("/api/v1/ecf/{}{below}", summary["public_id"].as_str().unwrap()));
+        let event: LambdaRequest = serde_json::from_value(file).unwrap();
+        let answer = serde_json::to_value(answer(api.router.clone(), event).await).unwrap();
+        assert_eq!(
+            (&answer["statusCode"], &answer["multiValueHeaders"]["content-type"]),
+            (&json!(200), &json!(["application/xml"])),
+            "{answer}"
+        );
+    }
+    let (status, list) = invoke(&api, event(&api, "list.json")).await;
+    assert_eq!((status, &list["items"], &list["limit"]), (200, &json!([]), &json!(20)));
+    let (status, _) = invoke(&api, event(&api, "status-public.json")).await;
+    assert_eq!(status, 404);
     // So do these: the first is cancelled, the second was signed and cannot be given up.
     let mut cancel = event(&api, "cancel.json");
     cancel["path"] = json!(format!("/api/v1/ecf/{}/cancel", invoice["public_id"].as_str().unwrap()));
@@ -81,8 +96,12 @@ async fn every_payload_in_the_folder_is_answered() {
             "get.json",
             "issue-31.json",
             "issue-32-summary.json",
+            "list.json",
             "mark-incapacity.json",
-            "states.json"
+            "rfce.json",
+            "states.json",
+            "status-public.json",
+            "xml.json",
         ]
     );
 }

@@ -10,6 +10,7 @@ mod events;
 mod issue;
 mod kept_notes;
 mod later;
+mod list;
 mod notes;
 mod numbers;
 mod payloads;

@@ -67,6 +67,8 @@ impl Known {
         let path = operation
             .path
             .replace("{environment}", "TesteCF")
+            .replace("{artifact_type}", "signed-xml")
+            .replace("{external_id}", "SO-1")
             .replace("{delivery_id}", "1");
         let path = path.replace("{public_id}", id);
         format!("{}{path}", caller.base_url)

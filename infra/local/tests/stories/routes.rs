@@ -142,7 +142,9 @@ async fn nobody_gets_in_without_a_key_with_a_wrong_one_or_with_another_companys(
         };
         let path = path
             .replace("{delivery_id}", &delivery)
-            .replace("{environment}", "TesteCF");
+            .replace("{environment}", "TesteCF")
+            .replace("{artifact_type}", "signed-xml")
+            .replace("{external_id}", "owned");
         let url = format!("{}{}", owner.base_url, path.replace("{public_id}", id));
         assert!(!url.contains('{'), "{url}: this test does not know what stands there");
         let what = format!("{method} {path}");

@@ -6,7 +6,7 @@ use base64::{
     Engine, alphabet,
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
-use ecf::{Environment, Node, ReceiptType};
+use ecf::{Environment, Node, ReceiptState, ReceiptType};
 use jiff::{Timestamp, civil, tz::Offset};
 
 use super::{Field, Fields, field::Fault};
@@ -136,6 +136,11 @@ impl Fields {
             name,
             &Environment::ALL.map(|environment| (environment.as_str(), environment)),
         )
+    }
+
+    /// One of the states of a receipt, spelled exactly.
+    pub fn receipt_state(&mut self, name: &'static str) -> Field<'_, ReceiptState> {
+        self.choice(name, &ReceiptState::ALL.map(|state| (state.as_str(), state)))
     }
 
     /// One of the ten receipt types, as text or number.

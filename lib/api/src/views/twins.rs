@@ -55,7 +55,7 @@ pub struct TaxauthResponse {
 impl TaxauthResponse {
     /// From the stored text. Clients demand an object: any other answer is put into one, under `text`.
     pub fn of(stored: Option<&str>) -> Self {
-        let taxauth_response = stored.and_then(object);
+        let taxauth_response = stored.and_then(as_object);
         Self {
             dgii_response: taxauth_response.clone(),
             taxauth_response,
@@ -63,7 +63,8 @@ impl TaxauthResponse {
     }
 }
 
-fn object(stored: &str) -> Option<Box<RawValue>> {
+/// The tax authority's answer as an object, byte for byte when it is one.
+pub(crate) fn as_object(stored: &str) -> Option<Box<RawValue>> {
     match serde_json::from_str::<Box<RawValue>>(stored) {
         Ok(json) if json.get().starts_with('{') => Some(json),
         _ => serde_json::value::to_raw_value(&Wrapped { text: stored }).ok(),

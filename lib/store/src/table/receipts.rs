@@ -27,6 +27,8 @@ pub(super) use finding::{lock_owner, read_listed};
 pub use holding::HOLD_SPREAD;
 pub use listing::{ReceiptFilter, ReceiptPage};
 pub use notes::{Cleared, ModifiedReceipt, NewNote, Note};
+#[cfg(feature = "testing")]
+pub(super) use record::seeded_item;
 pub use sending::{Claim, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, OUTCOME_UNKNOWN};
 pub use verdict::{Failure, Recorded, Verdict};
 pub use withdrawal::Withdrawal;

@@ -31,7 +31,7 @@ use super::{
 use crate::StoreError;
 
 /// How often a write is tried while other transactions hold its items.
-const ATTEMPTS: u32 = 8;
+pub(crate) const ATTEMPTS: u32 = 8;
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 
 /// What became of a conditional write of one item.

@@ -130,6 +130,16 @@ pub(super) fn new_item(scope: &Scope, new: &NewReceipt, earlier: Option<&Receipt
         .build()
 }
 
+/// The item of a receipt whose way ended, with nothing left to do.
+#[cfg(feature = "testing")]
+pub(in crate::table) fn seeded_item(scope: &Scope, new: &NewReceipt) -> Item {
+    let mut item = new_item(scope, new, None);
+    if new.state.is_final() {
+        NOT_DUE.iter().for_each(|name| drop(item.remove(*name)));
+    }
+    item
+}
+
 /// The change that adds number and signature to a receipt that waited for them.
 pub(super) fn sign_change(
     scope: &Scope,

@@ -1,0 +1,74 @@
+//! `GET /api/v1/client/documents/{id}/artifacts/{type}`.
+
+use axum::extract::{Path, State};
+use ecf::Node;
+use ecf_api::{
+    ApiError, Caller, CodedError, Download, FieldError, Fields, FromFields, ValidQuery, ValidationError, artifact,
+};
+use ecf_store::{ArtifactKind, ReceiptId};
+
+use crate::App;
+
+/// How a file is wanted.
+#[derive(Debug)]
+pub(crate) struct DownloadQuery;
+
+impl FromFields for DownloadQuery {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        // No file is made anew: XML and answer are frozen. A wrong value is told all the same.
+        fields.boolean("refresh").optional();
+        Some(Self)
+    }
+}
+
+/// One file of a receipt, byte for byte, with its SHA-256 as entity tag.
+#[utoipa::path(
+    get,
+    path = "/api/v1/client/documents/{public_id}/artifacts/{artifact_type}",
+    operation_id = "download_artifact",
+    tag = "Documentos",
+    summary = "Descargar un archivo de un documento",
+    params(
+        ("public_id" = String, Path, description = "The receipt's id"),
+        (
+            "artifact_type" = String, Path, example = "signed-xml",
+            description = "`generated-xml`, `signed-xml`, `rfce`, `ri` or `taxauth-response` (also `dgii-response`)",
+        ),
+        ("refresh" = Option<bool>, Query, description = "`true` makes the RI anew; frozen files are served as they are"),
+        ("If-None-Match" = Option<String>, Header, description = "Entity tags that the caller has"),
+    ),
+    responses(
+        (
+            status = 200, description = "The file",
+            content((Vec<u8> = "application/xml"), (Vec<u8> = "application/pdf"), (Object = "application/json")),
+        ),
+        (status = 304, description = "The caller has these bytes already"),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 404, description = "Unknown, of another company or environment, or `artifact_not_applicable`: this receipt never has it", body = CodedError),
+        (status = 409, description = "`artifact_not_ready`: it does not exist yet", body = CodedError),
+        (status = 422, description = "No such artifact type; a missing key", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn download(
+    State(app): State<App>,
+    caller: Caller,
+    Path((id, artifact_type)): Path<(String, String)>,
+    ValidQuery(DownloadQuery): ValidQuery<DownloadQuery>,
+) -> Result<Download, ApiError> {
+    let kind = ArtifactKind::from_public_name(&artifact_type).ok_or_else(|| no_such_type(&artifact_type))?;
+    let id: ReceiptId = id.parse().map_err(|_| ApiError::not_found())?;
+    let receipt = app.receipt(&caller.scope, &id).await?;
+    artifact(&app.artifacts, &receipt, kind).await
+}
+
+fn no_such_type(given: &str) -> ApiError {
+    let expected = ArtifactKind::PUBLIC
+        .map(|kind| format!("'{}'", kind.as_str()))
+        .join(", ");
+    let msg = format!("Input should be one of {expected}");
+    let error = FieldError::new(["path", "artifact_type"], "enum", msg)
+        .with_input(&Node::Text(given.into()))
+        .with_ctx("expected", expected);
+    ApiError::validation(vec![error])
+}

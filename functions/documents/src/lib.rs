@@ -1,0 +1,86 @@
+//! A company's receipts as documents: found again, read whole, and their files.
+//!
+//! | Route | Handler |
+//! |---|---|
+//! | `GET /api/v1/client/documents` | [`list`]: newest first, filtered, with the total |
+//! | `GET /api/v1/client/documents/{id}` | [`show`]: the whole record |
+//! | `GET /api/v1/client/documents/{id}/artifacts` | [`artifacts`]: which files there are |
+//! | `GET /api/v1/client/documents/{id}/artifacts/{type}` | [`download`]: one of them |
+//!
+//! Everything here reads. The files themselves are described in [`ecf_api::artifact`].
+
+mod artifacts;
+mod download;
+mod list;
+mod show;
+
+use axum::Router;
+use axum::extract::FromRef;
+use axum::routing::get;
+use ecf::StampHosts;
+use ecf_api::{ApiError, Keys};
+use ecf_runtime::Clock;
+use ecf_runtime::env::{Env, EnvError};
+use ecf_store::{Artifacts, Clients, Receipt, ReceiptId, Scope, Table};
+
+/// What this function may touch; compare with its policies in `template.yaml`.
+#[derive(Clone)]
+pub struct App {
+    keys: Keys,
+    table: Table,
+    artifacts: Artifacts,
+    clock: Clock,
+    stamp_hosts: StampHosts,
+}
+
+impl App {
+    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, and optionally `STAMP_ECF_URL` and
+    /// `STAMP_FC_URL`.
+    ///
+    /// # Errors
+    /// Names the first variable that is missing or wrong.
+    pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, EnvError> {
+        let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
+        Ok(Self {
+            keys: Keys::new(table.clone(), clock.clone()),
+            artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
+            stamp_hosts: env.stamp_hosts()?,
+            table,
+            clock,
+        })
+    }
+
+    /// The caller's receipt; another company's or environment's is not found.
+    async fn receipt(&self, scope: &Scope, id: &ReceiptId) -> Result<Receipt, ApiError> {
+        let receipt = self.table.receipt(scope, id).await?;
+        receipt.ok_or_else(ApiError::not_found)
+    }
+}
+
+impl FromRef<App> for Keys {
+    fn from_ref(app: &App) -> Self {
+        app.keys.clone()
+    }
+}
+
+/// The contract of this function's routes.
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(list::list, show::show, artifacts::artifacts, download::download))]
+pub struct Contract;
+
+/// The routes of this function.
+pub fn router(app: App) -> Router {
+    let routes = Router::new()
+        .route("/api/v1/client/documents", get(list::list))
+        .route("/api/v1/client/documents/{public_id}", get(show::show))
+        .route(
+            "/api/v1/client/documents/{public_id}/artifacts",
+            get(artifacts::artifacts),
+        )
+        .route(
+            "/api/v1/client/documents/{public_id}/artifacts/{artifact_type}",
+            get(download::download),
+        )
+        .with_state(app);
+    ecf_api::finish(routes)
+}

@@ -1,0 +1,146 @@
+//! `GET /api/v1/client/documents`.
+
+use axum::Json;
+use axum::extract::State;
+use ecf::{Encf, Environment, ReceiptState};
+use ecf_api::{
+    ApiError, Caller, CodedError, Fields, FromFields, FullDocumentView, ListView, Page, ValidQuery, ValidationError,
+};
+use ecf_store::{Receipt, ReceiptFilter, ReceiptPage, Scope, StoreError, Table};
+use jiff::Timestamp;
+
+use crate::App;
+
+/// The longest id of the caller's own, and of the tax authority's.
+const LONGEST_ID: usize = 100;
+
+/// Which receipts are wanted.
+#[derive(Debug)]
+pub(crate) struct DocumentsQuery {
+    status: Option<ReceiptState>,
+    ecf_type: Option<String>,
+    environment: Option<Environment>,
+    encf: Option<Encf>,
+    external_id: Option<String>,
+    track_id: Option<String>,
+    date_from: Option<Timestamp>,
+    date_to: Option<Timestamp>,
+    page: Page,
+}
+
+impl FromFields for DocumentsQuery {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let (status, ecf_type) = (
+            fields.receipt_state("status").optional(),
+            fields.text("ecf_type").length(2..=2).optional(),
+        );
+        Some(Self {
+            status,
+            ecf_type,
+            environment: fields.environment("environment").optional(),
+            encf: fields.parsed("encf").optional(),
+            external_id: fields.text("external_id").length(1..=LONGEST_ID).optional(),
+            track_id: fields.text("track_id").length(1..=LONGEST_ID).optional(),
+            date_from: fields.instant("date_from").optional(),
+            date_to: fields.instant("date_to").optional(),
+            page: Page::read(fields)?,
+        })
+    }
+}
+
+impl DocumentsQuery {
+    /// Which days, state and type to look for in the key's environment; none when nothing there can fit.
+    fn filter(&self, environment: Environment) -> Option<ReceiptFilter> {
+        if self.environment.is_some_and(|asked| asked != environment) {
+            return None;
+        }
+        let ecf_type = match &self.ecf_type {
+            // Two characters that are no type are the type of no receipt.
+            Some(given) => Some(given.parse().ok()?),
+            None => None,
+        };
+        Some(ReceiptFilter {
+            state: self.status,
+            ecf_type,
+            from: self.date_from,
+            to: self.date_to,
+        })
+    }
+
+    /// The few receipts that a number or an id leads to, newest first; none when the query has neither.
+    async fn named(&self, table: &Table, scope: &Scope) -> Result<Option<Vec<Receipt>>, StoreError> {
+        let found: Vec<Receipt> = if let Some(encf) = &self.encf {
+            table.receipt_by_encf(scope, encf).await?.into_iter().collect()
+        } else if let Some(track_id) = &self.track_id {
+            table.receipt_by_track_id(scope, track_id).await?.into_iter().collect()
+        } else if let Some(external_id) = &self.external_id {
+            table.receipts_by_external_id(scope, external_id).await?
+        } else {
+            return Ok(None);
+        };
+        Ok(Some(found.into_iter().filter(|receipt| self.names(receipt)).collect()))
+    }
+
+    /// Whether a receipt has the number and the ids that are asked for.
+    fn names(&self, receipt: &Receipt) -> bool {
+        let is = |asked: &Option<String>, has: &Option<String>| asked.is_none() || asked == has;
+        self.encf.is_none_or(|encf| Some(&encf) == receipt.encf())
+            && is(&self.external_id, &receipt.external_id)
+            && is(&self.track_id, &receipt.track_id)
+    }
+}
+
+async fn find(app: &App, scope: &Scope, query: &DocumentsQuery) -> Result<ReceiptPage, StoreError> {
+    let Some(filter) = query.filter(scope.environment) else {
+        return Ok(ReceiptPage::default());
+    };
+    let Page { limit, offset } = query.page;
+    let Some(mut named) = query.named(&app.table, scope).await? else {
+        let now = app.clock.now();
+        return app
+            .table
+            .list_receipts(scope, &filter, (limit as usize, offset), now)
+            .await;
+    };
+    named.retain(|receipt| filter.takes(receipt));
+    let total = named.len() as u64;
+    let offset = usize::try_from(offset).unwrap_or(usize::MAX);
+    let receipts = named.into_iter().skip(offset).take(limit as usize).collect();
+    Ok(ReceiptPage { receipts, total })
+}
+
+/// The company's receipts in the key's environment, newest first.
+#[utoipa::path(
+    get,
+    path = "/api/v1/client/documents",
+    operation_id = "list_documents",
+    tag = "Documentos",
+    summary = "Listar documentos",
+    params(
+        ("status" = Option<String>, Query, description = "One of the states that `GET /api/v1/ecf/states` lists"),
+        ("ecf_type" = Option<String>, Query, description = "Two digits, such as 31", min_length = 2, max_length = 2),
+        ("environment" = Option<String>, Query, description = "The key's environment; another one lists nothing"),
+        ("encf" = Option<String>, Query, description = "The receipt that has this number, or had it last"),
+        ("external_id" = Option<String>, Query, description = "The caller's own id", min_length = 1, max_length = 100),
+        ("track_id" = Option<String>, Query, description = "The tax authority's id", min_length = 1, max_length = 100),
+        ("date_from" = Option<String>, Query, format = DateTime, description = "First instant of creation; without an offset it is local time, −04:00"),
+        ("date_to" = Option<String>, Query, format = DateTime, description = "Last instant of creation"),
+        Page,
+    ),
+    responses(
+        (status = 200, description = "One page, newest first, and how many fit in all", body = ListView<FullDocumentView>),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 422, description = "Every bad parameter, a missing key included", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    ValidQuery(query): ValidQuery<DocumentsQuery>,
+) -> Result<Json<ListView<FullDocumentView>>, ApiError> {
+    let found = find(&app, &caller.scope, &query).await?;
+    let view = |receipt| FullDocumentView::of(receipt, &app.stamp_hosts);
+    let items = found.receipts.iter().map(view).collect();
+    Ok(Json(ListView::new(items, found.total, query.page)))
+}

@@ -1,0 +1,33 @@
+//! `GET /api/v1/client/documents/{id}`.
+
+use axum::Json;
+use axum::extract::State;
+use ecf_api::{ApiError, Caller, CodedError, FullDocumentView, PathId, ValidationError};
+use ecf_store::ReceiptId;
+
+use crate::App;
+
+/// A receipt with the tax authority's answer and its files.
+#[utoipa::path(
+    get,
+    path = "/api/v1/client/documents/{public_id}",
+    operation_id = "show_document",
+    tag = "Documentos",
+    summary = "Consultar un documento",
+    params(("public_id" = String, Path, description = "The receipt's id")),
+    responses(
+        (status = 200, description = "The receipt as it stands now, with the authority's answer and its files", body = FullDocumentView),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 404, description = "Unknown, or of another company or environment", body = CodedError),
+        (status = 422, description = "The key is missing", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn show(
+    State(app): State<App>,
+    caller: Caller,
+    PathId(id): PathId<ReceiptId>,
+) -> Result<Json<FullDocumentView>, ApiError> {
+    let receipt = app.receipt(&caller.scope, &id).await?;
+    Ok(Json(FullDocumentView::of(&receipt, &app.stamp_hosts)))
+}

@@ -1,0 +1,217 @@
+//! `GET /api/v1/client/documents`.
+
+use std::collections::BTreeMap;
+
+use ecf_store::Receipt;
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+
+use crate::{Api, DOCUMENTS, path_of};
+
+/// The numbers on a page, and the total.
+async fn listed(api: &Api, query: &str) -> (Vec<String>, u64) {
+    let page = api.get(&format!("{DOCUMENTS}?{query}")).await.expect(200);
+    let items = page["items"].as_array().unwrap();
+    let numbers = items.iter().map(|item| item["encf"].as_str().unwrap().to_owned());
+    (numbers.collect(), page["total"].as_u64().unwrap())
+}
+
+/// Noon of 25 to 27 November, a receipt of type 31 and one of type 32 a minute later each day; those of the 26th are accepted.
+async fn three_days(api: &Api) -> Vec<Receipt> {
+    let mut receipts = Vec::new();
+    for day in 1..=3 {
+        for encf in [format!("E31000000000{day}"), format!("E32000000000{day}")] {
+            receipts.push(api.receipt(&encf).await);
+            api.stack.clock().advance(SignedDuration::from_mins(1));
+        }
+        api.stack
+            .clock()
+            .advance(SignedDuration::from_hours(24) - SignedDuration::from_mins(2));
+    }
+    api.accept(&receipts[2]).await;
+    api.accept(&receipts[3]).await;
+    receipts
+}
+
+#[tokio::test]
+async fn a_list_is_of_whole_documents() {
+    let api = Api::start().await;
+    let receipt = api.receipt("E320000000001").await;
+    api.accept(&receipt).await;
+    let document = api.get(&path_of(&receipt)).await.expect(200);
+    let page = api.get(DOCUMENTS).await.expect(200);
+    assert_eq!(
+        page,
+        json!({ "items": [document], "total": 1, "limit": 50, "offset": 0 })
+    );
+}
+
+#[tokio::test]
+async fn every_filter_narrows_items_and_total() {
+    let api = Api::start().await;
+    let receipts = three_days(&api).await;
+    let all = "E320000000003 E310000000003 E320000000002 E310000000002 E320000000001 E310000000001";
+    for (query, expected) in [
+        ("", all),
+        ("nobody=knows&limit=100", all),
+        ("status=&ecf_type=&date_from=", all),
+        ("status=accepted", "E320000000002 E310000000002"),
+        ("status=signed&ecf_type=32", "E320000000003 E320000000001"),
+        ("status=rejected", ""),
+        ("ecf_type=31", "E310000000003 E310000000002 E310000000001"),
+        ("ecf_type=47", ""),
+        ("ecf_type=99", ""),
+        ("environment=TesteCF", all),
+        ("environment=CerteCF", ""),
+        ("environment=ecf&encf=E310000000001", ""),
+        ("encf=E310000000002", "E310000000002"),
+        ("encf=E310000000002&status=signed", ""),
+        ("encf=E310000000009", ""),
+        ("external_id=SO-1", ""),
+        ("track_id=track-2", ""),
+        // Both ends belong to it; without an offset it is local time, and a date is its first moment.
+        (
+            "date_from=2026-11-28T12:00:00&date_to=2026-11-28T12:00:59.999",
+            "E310000000002",
+        ),
+        ("date_from=2026-11-28T16:01:00Z&date_to=2026-11-29", "E320000000002"),
+        (
+            "date_from=2026-11-28T12:01:00-04:00&status=signed",
+            "E320000000003 E310000000003",
+        ),
+        ("date_to=2026-11-27T12:00:00-04:00", "E310000000001"),
+        ("date_to=2026-11-27", ""),
+        (
+            "date_from=2026-11-28T00:00:00-04:00&date_to=2026-11-28T23:59:59.999-04:00",
+            "E320000000002 E310000000002",
+        ),
+        ("date_from=2026-11-29&date_to=2026-11-28", ""),
+        ("limit=2&offset=3", "E310000000002 E320000000001"),
+    ] {
+        let (numbers, total) = listed(&api, query).await;
+        assert_eq!(numbers.join(" "), expected, "{query}");
+        let is_whole = !query.contains("limit=2");
+        assert_eq!(total, if is_whole { numbers.len() as u64 } else { 6 }, "{query}");
+    }
+    let by_track = listed(&api, "track_id=track-1").await;
+    assert_eq!(by_track.1, 1, "{by_track:?}");
+    assert!(
+        receipts
+            .iter()
+            .any(|receipt| receipt.encf().unwrap().to_string() == by_track.0[0])
+    );
+}
+
+#[tokio::test]
+async fn every_limit_is_told_at_its_edge_and_every_bad_parameter_at_once() {
+    let api = Api::start().await;
+    let long = "x".repeat(100);
+    for good in [
+        "limit=1",
+        "limit=100",
+        "offset=0",
+        "offset=9223372036854775807",
+        &format!("external_id={long}"),
+        &format!("track_id={long}"),
+    ] {
+        api.get(&format!("{DOCUMENTS}?{good}")).await.expect(200);
+    }
+    for (bad, name, kind) in [
+        ("limit=0", "limit", "greater_than_equal"),
+        ("limit=101", "limit", "less_than_equal"),
+        ("offset=-1", "offset", "greater_than_equal"),
+        ("ecf_type=3", "ecf_type", "string_too_short"),
+        ("ecf_type=310", "ecf_type", "string_too_long"),
+        ("status=Accepted", "status", "enum"),
+        ("environment=prod", "environment", "enum"),
+        ("encf=E31", "encf", "value_error"),
+        (&format!("external_id={long}x"), "external_id", "string_too_long"),
+        (&format!("track_id={long}x"), "track_id", "string_too_long"),
+        ("date_from=yesterday", "date_from", "datetime_parsing"),
+        ("date_to=2026-13-01", "date_to", "datetime_parsing"),
+    ] {
+        let refused = api.get(&format!("{DOCUMENTS}?{bad}")).await.expect(422);
+        let error = &refused["detail"][0];
+        assert_eq!(
+            (&error["loc"], &error["type"]),
+            (&json!(["query", name]), &json!(kind)),
+            "{bad}"
+        );
+    }
+    let refused = api
+        .get(&format!("{DOCUMENTS}?limit=0&status=x&date_to=y"))
+        .await
+        .expect(422);
+    assert_eq!(refused["detail"].as_array().map(Vec::len), Some(3));
+}
+
+#[tokio::test]
+async fn nobody_lists_what_is_anothers() {
+    let api = Api::start().await;
+    let receipt = api.receipt("E310000000001").await;
+    let stranger = api.stack.company_builder().rnc("131880681").build().await;
+    for query in ["", "encf=E310000000001", "ecf_type=31"] {
+        let path = format!("{DOCUMENTS}?{query}");
+        let page = api.call(http::Method::GET, &path, &stranger.api_key).await.expect(200);
+        assert_eq!((&page["items"], &page["total"]), (&json!([]), &json!(0)), "{receipt:?}");
+    }
+}
+
+/// What a page asks of AWS.
+async fn calls_of(api: &Api, query: &str) -> BTreeMap<String, usize> {
+    api.get(&format!("{DOCUMENTS}?{query}")).await.expect(200);
+    api.stack.calls().reset();
+    let page: Value = api.get(&format!("{DOCUMENTS}?{query}")).await.expect(200);
+    assert!(!page["items"].as_array().unwrap().is_empty(), "{query}: {page}");
+    api.stack.calls().counts()
+}
+
+#[tokio::test]
+async fn a_pages_calls_do_not_grow_with_the_total() {
+    let api = Api::start().await;
+    let few = api
+        .stack
+        .company_builder()
+        .rnc("131880681")
+        .without_ranges()
+        .build()
+        .await;
+    let (table, start) = (api.stack.table(), api.stack.clock().now());
+    let many = crate::large::receipts(&api.company, start, 3_000, 30);
+    table.seed_receipts(&api.company.scope, &many).await.unwrap();
+    let little = crate::large::receipts(&few, start, 60, 30);
+    table.seed_receipts(&few.scope, &little).await.unwrap();
+    let of_few = Api {
+        company: few,
+        router: api.router.clone(),
+        stack: api.stack,
+    };
+    let queries = [
+        "limit=1",
+        "limit=2&ecf_type=31",
+        "limit=1&status=accepted",
+        "limit=1&status=accepted&offset=20",
+    ];
+    let mut calls = Vec::new();
+    for query in queries {
+        calls.push(calls_of(&of_few, query).await);
+    }
+    let of_many = Api {
+        company: api.company,
+        ..of_few
+    };
+    for (query, few) in queries.iter().zip(&calls) {
+        let many = calls_of(&of_many, query).await;
+        assert!(
+            many.values().sum::<usize>() <= few.values().sum(),
+            "{query}: {few:?}, then {many:?}"
+        );
+    }
+    // The counters; the two newest days, which are looked at in any case; the day of the page; its receipts.
+    let deep = calls_of(&of_many, "limit=1&status=accepted&offset=2000").await;
+    let expected = [
+        ("DynamoDB Query".to_owned(), 4),
+        ("DynamoDB BatchGetItem".to_owned(), 1),
+    ];
+    assert_eq!(deep, BTreeMap::from(expected));
+}

@@ -1,0 +1,90 @@
+//! `documents` over HTTP, on the embedded services.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+mod artifacts;
+mod events;
+mod large;
+mod list;
+mod show;
+
+use axum::Router;
+use documents::App;
+use ecf::ReceiptState;
+use ecf_store::{Receipt, Recorded, Verdict};
+use ecf_testkit::{Answer, TestCompany, TestStack, request};
+use http::Method;
+
+const DOCUMENTS: &str = "/api/v1/client/documents";
+
+/// The function with one company.
+pub(crate) struct Api {
+    pub(crate) stack: TestStack,
+    pub(crate) router: Router,
+    pub(crate) company: TestCompany,
+}
+
+impl Api {
+    pub(crate) async fn start() -> Self {
+        let stack = TestStack::start().await;
+        let company = stack.company_builder().without_ranges().build().await;
+        let app = App::from_env(&stack.env("documents"), stack.clients(), stack.clock().clone()).unwrap();
+        let router = documents::router(app);
+        Self { stack, router, company }
+    }
+
+    /// A signed receipt, counted as `issuing` counts it.
+    pub(crate) async fn receipt(&self, encf: &str) -> Receipt {
+        let receipt = self.stack.signed_receipt(&self.company, encf).await;
+        let (table, scope) = (self.stack.table(), &self.company.scope);
+        table
+            .count_created(scope, receipt.day(), receipt.ecf_type, &receipt.monto_total)
+            .await
+            .unwrap();
+        receipt
+    }
+
+    /// The verdict on a receipt, counted as the worker counts it.
+    pub(crate) async fn accept(&self, receipt: &Receipt) {
+        let (table, scope, now) = (self.stack.table(), &self.company.scope, self.stack.clock().now());
+        let id = &receipt.public_id;
+        table.record_submitted(scope, id, "track-1", now).await.unwrap();
+        let verdict = Verdict {
+            state: ReceiptState::Accepted,
+            track_id: None,
+            error_code: None,
+            error_message: None,
+            secuencia_utilizada: Some(true),
+            taxauth_response: Some(RESPONSE.to_owned()),
+            outbox: Vec::new(),
+        };
+        let recorded = table.record_verdict(scope, id, verdict, now).await.unwrap();
+        assert!(matches!(recorded, Recorded::Now(_)));
+        table
+            .count_verdict(
+                scope,
+                receipt.day(),
+                receipt.ecf_type,
+                ReceiptState::Accepted,
+                &receipt.monto_total,
+            )
+            .await
+            .unwrap();
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.call(Method::GET, path, &self.company.api_key).await
+    }
+
+    pub(crate) async fn call(&self, method: Method, path: &str, key: &str) -> Answer {
+        request(&self.router, method, path, Some(key), None).await
+    }
+}
+
+/// What the authority is made to answer.
+pub(crate) const RESPONSE: &str = r#"{"codigo":1,"estado":"Aceptado","secuenciaUtilizada":true,"mensajes":[]}"#;
+
+/// The path of a receipt's record.
+pub(crate) fn path_of(receipt: &Receipt) -> String {
+    format!("{DOCUMENTS}/{}", receipt.public_id)
+}

@@ -1,0 +1,109 @@
+//! `GET /api/v1/client/documents/{id}` and its artifact summary.
+
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::{Api, RESPONSE, path_of};
+
+#[tokio::test]
+async fn a_record_shows_everything_that_is_known_of_a_receipt() {
+    let api = Api::start().await;
+    let receipt = api.receipt("E310000000001").await;
+    api.accept(&receipt).await;
+    let signed = receipt.signed.as_ref().unwrap();
+    let response: Value = serde_json::from_str(RESPONSE).unwrap();
+    let path = path_of(&receipt);
+    let link = |file: &str| format!("{path}/artifacts/{file}");
+    let shown = api.get(&path).await.expect(200);
+    let stamp = shown["electronic_stamp"].as_str().unwrap();
+    assert!(stamp.starts_with("https://ecf.dgii.gov.do/testecf/consultatimbre?rncemisor=130000001&"));
+    let expected = json!({
+        "public_id": receipt.public_id.to_string(),
+        "idempotency_key": "E310000000001",
+        "external_id": null,
+        "ecf_type": "31",
+        "environment": "TesteCF",
+        "encf": "E310000000001",
+        "status": "accepted",
+        "created_at": "2026-11-27T16:00:00.000Z",
+        "updated_at": "2026-11-27T16:00:00.000Z",
+        "scheduled_for": null,
+        "track_id": "track-1",
+        "taxauth_track_id": "track-1",
+        "dgii_track_id": "track-1",
+        "security_code": signed.security_code,
+        "taxauth_security_code": signed.security_code,
+        "dgii_security_code": signed.security_code,
+        "electronic_stamp": stamp,
+        "sign_date": "27-11-2026 12:00:00",
+        "submitted_at": "2026-11-27T16:00:00.000Z",
+        "completed_at": "2026-11-27T16:00:00.000Z",
+        "error_code": null,
+        "error_message": null,
+        "taxauth_response": response,
+        "dgii_response": response,
+        "artifacts": {
+            "generated_xml": true,
+            "signed_xml": true,
+            "rfce": false,
+            "ri": false,
+            "taxauth_response": true,
+            "dgii_response": true,
+            "links": {
+                "generated_xml": link("generated-xml"),
+                "signed_xml": link("signed-xml"),
+                "taxauth_response": link("taxauth-response"),
+                "dgii_response": link("dgii-response"),
+            },
+            "retention_years": 10,
+        },
+        "delivery_alarm_hours": null,
+    });
+    assert_eq!(shown, expected);
+    let summary = api.get(&format!("{path}/artifacts")).await.expect(200);
+    assert_eq!(summary, expected["artifacts"]);
+}
+
+#[tokio::test]
+async fn what_is_not_there_yet_is_null_or_false() {
+    let api = Api::start().await;
+    let receipt = api.receipt("E320000000001").await;
+    let shown = api.get(&path_of(&receipt)).await.expect(200);
+    for name in [
+        "submitted_at",
+        "completed_at",
+        "dgii_response",
+        "taxauth_response",
+        "track_id",
+    ] {
+        assert_eq!(shown[name], Value::Null, "{name}");
+    }
+    let artifacts = &shown["artifacts"];
+    for (name, is_there) in [("signed_xml", true), ("rfce", true), ("dgii_response", false)] {
+        assert_eq!(artifacts[name], is_there, "{name}");
+        assert_eq!(artifacts["links"][name].is_string(), is_there, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_anothers_unknown_or_no_id_is_not_found() {
+    let api = Api::start().await;
+    let receipt = api.receipt("E310000000001").await;
+    let stranger = api.stack.company_builder().rnc("131880681").build().await;
+    let path = path_of(&receipt);
+    for below in ["", "/artifacts", "/artifacts/signed-xml"] {
+        let foreign = api
+            .call(Method::GET, &format!("{path}{below}"), &stranger.api_key)
+            .await;
+        assert_eq!(foreign.expect(404)["detail"]["code"], "not_found", "{below}");
+        for id in ["00000000000000000000000000000000", "1", "%ff"] {
+            let unknown = api.get(&format!("/api/v1/client/documents/{id}{below}")).await;
+            assert_eq!(unknown.status.as_u16() / 100, 4, "{id}{below}");
+            assert!(unknown.json()["detail"]["code"].is_string(), "{id}{below}");
+        }
+    }
+    assert_eq!(
+        api.call(Method::POST, &path, &api.company.api_key).await.expect(405)["detail"]["code"],
+        "method_not_allowed"
+    );
+}

@@ -1,0 +1,61 @@
+//! `GET /api/v1/ecf`.
+
+use axum::Json;
+use axum::extract::State;
+use ecf::ReceiptState;
+use ecf_api::{
+    ApiError, Caller, CodedError, DocumentView, Fields, FromFields, ListView, Page, ValidQuery, ValidationError,
+};
+use ecf_store::ReceiptFilter;
+
+use crate::App;
+
+/// Which receipts are wanted.
+#[derive(Debug)]
+pub(crate) struct ListQuery {
+    status: Option<ReceiptState>,
+    page: Page,
+}
+
+impl FromFields for ListQuery {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        Some(Self {
+            status: fields.receipt_state("status").optional(),
+            page: Page::read(fields)?,
+        })
+    }
+}
+
+/// The company's receipts in the key's environment, newest first. `GET /api/v1/client/documents` has more filters and fields.
+#[utoipa::path(
+    get,
+    path = "/api/v1/ecf",
+    operation_id = "list_receipts",
+    tag = "Comprobantes",
+    summary = "Listar comprobantes",
+    params(
+        ("status" = Option<String>, Query, description = "One of the states that `GET /api/v1/ecf/states` lists"),
+        Page,
+    ),
+    responses(
+        (status = 200, description = "One page, newest first, and how many fit in all", body = ListView<DocumentView>),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 422, description = "Every bad parameter, a missing key included", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    ValidQuery(ListQuery { status, page }): ValidQuery<ListQuery>,
+) -> Result<Json<ListView<DocumentView>>, ApiError> {
+    let filter = ReceiptFilter {
+        state: status,
+        ..ReceiptFilter::default()
+    };
+    let part = (page.limit as usize, page.offset);
+    let now = app.clock.now();
+    let found = app.table.list_receipts(&caller.scope, &filter, part, now).await?;
+    let items = found.receipts.iter().map(|receipt| app.view(receipt)).collect();
+    Ok(Json(ListView::new(items, found.total, page)))
+}

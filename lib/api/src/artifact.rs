@@ -1,0 +1,108 @@
+//! The files of a receipt, as every function serves them.
+//!
+//! What is not there is told apart: 409 `artifact_not_ready` may be asked for again later, 404 `artifact_not_applicable` never
+//! comes. XML is served byte for byte as it was signed and sent.
+
+use bytes::Bytes;
+use ecf::{Amounts, Monto, ReceiptState, ReceiptType, SUMMARY_THRESHOLD};
+use ecf_store::{ArtifactKind, Artifacts, ContentHash, Receipt, Signed};
+use http::StatusCode;
+
+use crate::{ApiError, Download, views::as_object};
+
+/// One file of a receipt.
+///
+/// # Errors
+/// 409 when it does not exist yet, 404 when this receipt never has it; failures of the store.
+pub async fn artifact(artifacts: &Artifacts, receipt: &Receipt, kind: ArtifactKind) -> Result<Download, ApiError> {
+    let bytes = match kind {
+        ArtifactKind::SignedXml => signed_xml(artifacts, receipt).await?,
+        ArtifactKind::GeneratedXml => {
+            let signed = signed_xml(artifacts, receipt).await?;
+            let generated = xmldsig::without_signature(&signed);
+            let generated =
+                generated.ok_or_else(|| ApiError::internal("the signed document has no signature of ours"))?;
+            generated.into()
+        }
+        ArtifactKind::Rfce => rfce(artifacts, receipt).await?,
+        ArtifactKind::TaxauthResponse => response(receipt)?,
+        // A function that makes the printed representation answers this kind before it comes here.
+        ArtifactKind::Ri => return Err(not_applicable("this deployment makes no printed representation (RI)")),
+        ArtifactKind::Payload => return Err(ApiError::not_found()),
+    };
+    let document = match receipt.encf() {
+        Some(encf) => format!("{}{encf}", receipt.company_rnc),
+        None => receipt.public_id.to_string(),
+    };
+    Ok(Download::new(bytes, kind.content_type(), kind.file_name(&document)))
+}
+
+async fn signed_xml(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiError> {
+    let signed = signed(receipt)?;
+    kept(artifacts, receipt, ArtifactKind::SignedXml, &signed.signed_xml).await
+}
+
+async fn rfce(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiError> {
+    if !goes_as_summary(receipt) {
+        let message = format!(
+            "an RFCE is of a type 32 below RD$250,000.00; this is a type {} of RD${}",
+            receipt.ecf_type, receipt.monto_total
+        );
+        return Err(not_applicable(message));
+    }
+    match &signed(receipt)?.rfce {
+        Some(hash) => kept(artifacts, receipt, ArtifactKind::Rfce, hash).await,
+        None => Err(ApiError::internal("a summary was not kept with its receipt")),
+    }
+}
+
+/// Also before it is signed, when nothing but type and amount tell.
+fn goes_as_summary(receipt: &Receipt) -> bool {
+    let below = |monto: Monto| monto.value() < SUMMARY_THRESHOLD;
+    receipt.is_sent_as_summary()
+        || receipt.signed.is_none()
+            && receipt.ecf_type == ReceiptType::E32
+            && Monto::parse(&receipt.monto_total, Amounts::Verbatim).is_ok_and(below)
+}
+
+fn response(receipt: &Receipt) -> Result<Bytes, ApiError> {
+    if let Some(response) = receipt.taxauth_response.as_deref().and_then(as_object) {
+        return Ok(Bytes::from(response.get().to_owned()));
+    }
+    match receipt.state {
+        state if state.is_final() => Err(not_applicable(format!(
+            "the receipt is {state}: the tax authority never answered about it"
+        ))),
+        state => Err(not_ready(format!(
+            "the receipt is {state}: the tax authority has not answered yet"
+        ))),
+    }
+}
+
+fn signed(receipt: &Receipt) -> Result<&Signed, ApiError> {
+    receipt.signed.as_ref().ok_or_else(|| match receipt.state {
+        state @ (ReceiptState::Cancelled | ReceiptState::Incapacity) => {
+            not_applicable(format!("the receipt is {state}: it was never signed"))
+        }
+        state => not_ready(format!("the receipt is {state}: it is not signed yet")),
+    })
+}
+
+async fn kept(
+    artifacts: &Artifacts,
+    receipt: &Receipt,
+    kind: ArtifactKind,
+    hash: &ContentHash,
+) -> Result<Bytes, ApiError> {
+    let (scope, id) = (&receipt.scope, &receipt.public_id);
+    let bytes = artifacts.get(scope, receipt.created_at, id, kind, hash).await?;
+    bytes.ok_or_else(|| ApiError::internal(format!("the {} of {id} is not in the bucket", kind.as_str())))
+}
+
+fn not_ready(message: String) -> ApiError {
+    ApiError::conflict("artifact_not_ready", message)
+}
+
+fn not_applicable(message: impl Into<std::borrow::Cow<'static, str>>) -> ApiError {
+    ApiError::coded(StatusCode::NOT_FOUND, "artifact_not_applicable", message)
+}
