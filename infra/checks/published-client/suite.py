@@ -23,8 +23,6 @@ READY = json.loads(sys.argv[1])
 BASE = READY["base_url"] + "/api/v1"
 
 LATER = {
-    "the whole client API": {
-    },
     "exchange with other issuers": {
         "ecf.submit_acecf", "ecf.acecf_outbound", "ecf.acecf_inbound", "ecf.cancel_sequences",
     },

@@ -172,8 +172,10 @@ async fn nobody_gets_in_without_a_key_with_a_wrong_one_or_with_another_companys(
         let own = owner
             .send(method.clone(), &url, Some(&owner.key), Some(&json!({})))
             .await;
+        // A receipt that has no summary is another matter than one that is not there.
+        let is_there = own.status != 404 || own.body["detail"]["code"] == "artifact_not_applicable";
         assert!(
-            ![401, 403, 404, 405].contains(&own.status),
+            is_there && ![401, 403, 405].contains(&own.status),
             "{what}: {} {}",
             own.status,
             own.body
