@@ -28,7 +28,7 @@ pub async fn artifact(artifacts: &Artifacts, receipt: &Receipt, kind: ArtifactKi
         ArtifactKind::TaxauthResponse => response(receipt)?,
         // A function that makes the printed representation answers this kind before it comes here.
         ArtifactKind::Ri => return Err(not_applicable("this deployment makes no printed representation (RI)")),
-        ArtifactKind::Payload => return Err(ApiError::not_found()),
+        ArtifactKind::Payload | ArtifactKind::ReceivedXml | ArtifactKind::Arecf => return Err(ApiError::not_found()),
     };
     let document = match receipt.encf() {
         Some(encf) => format!("{}{encf}", receipt.company_rnc),

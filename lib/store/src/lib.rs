@@ -85,8 +85,15 @@ pub use register::{NewRegister, Register, RegisterAnswer, RegisterEdition, Regis
 pub use table::{
     Announcement, ApiKey, Audience, AuthorityStatus, Breaker, CallerTake, Cause, CertificateActivated,
     CertificateOwner, CertificateSummary, Changed, Claim, Cleared, Company, CompanyChanges, CompanyCreated,
-    CompanySettings, Condition, Created, DayCounts, DayPage, Delivery, DirectoryEntry, DirectoryListing, Door, DueEntry, DueNumbers, DueRange, DueRecord, DueType, Edit, Failure, Failures, HOLD_SPREAD, Host, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, MOST_FREE, Mode, ModifiedReceipt, NewApiKey, NewCompany, NewNote, NewRange, NewReceipt, NewSignup, NewWebhook, Note, Notice, NoticeCategory, NoticeChange, NoticeChanged, NoticeContent, NoticeEdit, NoticeEvent, NoticePage, NoticeSeverity, NoticeState, Numbering, OUTCOME_UNKNOWN, Open, Opened, OutboxEntry, Pause, RANGE_SHARDS, RANGES_PER_TYPE, Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt, ReceiptFilter, ReceiptPage, Recorded, Reviewed, SHARDS, ServiceStatus, SettingsChanges, Signed, SignedLater, SignupRecord, StatusCheck, StoredToken, Table, Take, Thresholds, Turn, Undelivered, InboxItem, Kept,
-    UnknownCertificateOwner, Verdict, Verification, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, Window,
-    Withdrawal, fiscal_day, webhook_context,
+    CompanySettings, Condition, Created, DayCounts, DayPage, Delivery, DirectoryEntry, DirectoryListing, Door,
+    DueEntry, DueNumbers, DueRange, DueRecord, DueType, Edit, Failure, Failures, HOLD_SPREAD, Host, InboxItem, Kept,
+    LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, MOST_FREE, Mode, ModifiedReceipt, NewApiKey,
+    NewCompany, NewNote, NewRange, NewReceipt, NewSignup, NewWebhook, Note, Notice, NoticeCategory, NoticeChange,
+    NoticeChanged, NoticeContent, NoticeEdit, NoticeEvent, NoticePage, NoticeSeverity, NoticeState, Numbering,
+    OUTCOME_UNKNOWN, Open, Opened, OutboxEntry, Pause, RANGE_SHARDS, RANGES_PER_TYPE, Range, RangeAlert, RangeChanges,
+    RangeId, RangeIdError, RangeState, Receipt, ReceiptFilter, ReceiptPage, Recorded, Reviewed, SHARDS, ServiceStatus,
+    SettingsChanges, Signed, SignedLater, SignupRecord, StatusCheck, StoredToken, Table, Take, Thresholds, Turn,
+    Undelivered, UnknownCertificateOwner, Verdict, Verification, WEBHOOK_LIMIT, Webhook, WebhookChanges,
+    WebhookCreated, Window, Withdrawal, fiscal_day, webhook_context,
 };
 pub use vault::{StoredCertificate, Vault};
