@@ -2,11 +2,12 @@
 
 use std::str::FromStr;
 
-use axum::Router;
+use axum::{Router, extract::Request};
 use lambda_http::http::{
     HeaderName, HeaderValue, Method, Uri,
-    header::{CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, IF_NONE_MATCH, RETRY_AFTER},
+    header::{ACCESS_CONTROL_REQUEST_METHOD, CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, IF_NONE_MATCH, RETRY_AFTER},
 };
+use tower::ServiceExt as _;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
 use crate::env::{Env, EnvError};
@@ -40,7 +41,14 @@ pub fn allow_origins(router: Router, env: &Env) -> Result<Router, EnvError> {
         .max_age(std::time::Duration::from_secs(KEPT_SECONDS));
     // A layer of the router itself would come after the choice of the route, where a question before the request is
     // no method that the route has.
-    Ok(Router::new().fallback_service(router).layer(layer))
+    let answering = Router::new().fallback_service(router.clone()).layer(layer);
+    Ok(Router::new().fallback(async move |request: Request| {
+        // Who asks for a route's methods is no browser, and gets them from the route.
+        let asks_for_methods =
+            request.method() == Method::OPTIONS && !request.headers().contains_key(ACCESS_CONTROL_REQUEST_METHOD);
+        let router = if asks_for_methods { router } else { answering };
+        router.oneshot(request).await
+    }))
 }
 
 struct Origins(AllowOrigin);

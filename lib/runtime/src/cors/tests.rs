@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use axum::body::Body;
 use axum::routing::get;
 use lambda_http::http::{HeaderMap, Request, StatusCode};
-use tower::ServiceExt as _;
 
 use super::*;
 
@@ -65,6 +64,16 @@ async fn the_question_before_a_request_is_answered_without_the_route() {
             .unwrap()
             .contains("retry-after")
     );
+}
+
+#[tokio::test]
+async fn who_asks_for_the_methods_of_a_route_gets_them_from_the_route() {
+    let router = Router::new().route("/receipts", get(async || "receipts"));
+    let router = allow_origins(router, &env("*")).unwrap();
+    let request = Request::options("/receipts").body(Body::empty()).unwrap();
+    let response = router.oneshot(request).await.unwrap();
+    assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED);
+    assert_eq!(response.headers()["allow"], "GET,HEAD");
 }
 
 #[tokio::test]
