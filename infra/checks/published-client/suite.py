@@ -15,7 +15,7 @@ import time
 from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
-from ecfservice import ECFClient, ECFPayloadBuilder
+from ecfservice import ArtifactType, ECFClient, ECFPayloadBuilder
 from ecfservice.exceptions import ECFAuthError, ECFNotFoundError, ECFValidationError
 from ecfservice.webhook import verify_webhook_signature
 
@@ -191,11 +191,12 @@ def main():
     assert record.electronic_stamp and record.sign_date and record.submitted_at and record.completed_at, record
     assert record.dgii_response["estado"] == "Aceptado", record
     artifacts = client.client.list_artifacts(document.public_id)
-    assert artifacts.signed_xml and artifacts.generated_xml and artifacts.dgii_response and not artifacts.rfce, artifacts
+    there = {name for name, is_there in artifacts.items() if is_there is True}
+    assert there == {"signed_xml", "generated_xml", "dgii_response", "taxauth_response"}, artifacts
     signed = client.ecf.download_xml(document.public_id)
-    assert signed == client.client.download_artifact(document.public_id, "signed-xml") and b"<Signature" in signed
-    assert b"<Signature" not in client.client.download_artifact(document.public_id, "generated-xml")
-    assert json.loads(client.client.download_artifact(document.public_id, "dgii-response")) == record.dgii_response
+    assert signed == client.client.download_artifact(document.public_id, ArtifactType("signed-xml")) and b"<Signature" in signed
+    assert b"<Signature" not in client.client.download_artifact(document.public_id, ArtifactType("generated-xml"))
+    assert json.loads(client.client.download_artifact(document.public_id, ArtifactType("dgii-response"))) == record.dgii_response
     refused(ECFNotFoundError, lambda: client.ecf.download_rfce(document.public_id))
     small = client.ecf.create(idempotency_key="published-small", ecf_type="32", payload=payload("32"))
     assert client.ecf.download_rfce(small.public_id).startswith(b"<RFCE>")
