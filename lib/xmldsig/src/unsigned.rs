@@ -17,6 +17,7 @@ fn last(bytes: &[u8], wanted: &[u8]) -> Option<usize> {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 mod tests {
     use super::*;
 

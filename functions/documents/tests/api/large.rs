@@ -13,7 +13,7 @@ use crate::{Api, DOCUMENTS};
 pub(crate) fn receipts(company: &TestCompany, now: Timestamp, count: u32, days: u32) -> Vec<NewReceipt> {
     let spacing = SignedDuration::from_hours(24) * i32::try_from(days).unwrap() / i32::try_from(count).unwrap();
     let receipt = |place: u32| {
-        let ecf_type = if place % 4 == 0 {
+        let ecf_type = if place.is_multiple_of(4) {
             ReceiptType::E31
         } else {
             ReceiptType::E32
@@ -27,7 +27,7 @@ pub(crate) fn receipts(company: &TestCompany, now: Timestamp, count: u32, days: 
             ecf_type,
             external_id: Some(format!("SO-{place}")),
             mode: Mode::Immediate,
-            state: if place % 10 == 0 {
+            state: if place.is_multiple_of(10) {
                 ReceiptState::Rejected
             } else {
                 ReceiptState::Accepted
@@ -52,6 +52,7 @@ pub(crate) fn receipts(company: &TestCompany, now: Timestamp, count: u32, days: 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::print_stdout, reason = "what it measures is for people to read")]
 #[ignore = "seeds 100,000 receipts and prints; run it with --nocapture"]
 async fn a_page_at_offset_10_000_of_100_000() {
     let api = Api::start().await;

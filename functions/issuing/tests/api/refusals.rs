@@ -203,7 +203,7 @@ async fn unknown_addresses_and_methods_answer_in_one_shape() {
         assert_eq!(body["detail"]["request_id"], answer.header("x-request-id").unwrap());
     }
     for (method, path, allow) in [
-        (Method::PUT, "/api/v1/ecf", "POST"),
+        (Method::PUT, "/api/v1/ecf", "GET,HEAD,POST"),
         (Method::DELETE, "/api/v1/eCF/states", "GET,HEAD"),
         (
             Method::PATCH,
