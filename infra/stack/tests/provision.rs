@@ -128,7 +128,10 @@ async fn each_function_gets_the_environment_that_the_template_gives_it() {
         status,
         [
             "AWS_LAMBDA_HTTP_IGNORE_STAGE_IN_PATH",
+            "BUCKET_NAME",
             "CORS_ORIGINS",
+            "NOTICES_ENABLED",
+            "REGISTER_LOOKUPS_PER_MINUTE",
             "RUST_LOG",
             "TABLE_NAME",
             "TAXAUTH_STATUS_URL"

@@ -55,6 +55,8 @@ pub enum Condition {
     NeverSent,
     /// When an operator retries.
     OperatorRetry,
+    /// When an operator retries what was never sent: it begins anew, and may be withdrawn again.
+    UnsentRetry,
 }
 
 /// A way from one state to another.
@@ -84,6 +86,7 @@ impl Condition {
             Self::Summary => circumstances.summary,
             Self::NeverSent => !circumstances.sent,
             Self::OperatorRetry => circumstances.operator,
+            Self::UnsentRetry => circumstances.operator && !circumstances.sent,
         }
     }
 }
@@ -139,7 +142,7 @@ impl ReceiptState {
             ],
             Self::Submitted => ways![Accepted, ConditionallyAccepted, Rejected, Failed],
             Self::Failed => ways![
-                Received if OperatorRetry,
+                Received if UnsentRetry,
                 Signed if OperatorRetry,
                 Cancelled if NeverSent,
                 Incapacity if NeverSent
@@ -331,7 +334,7 @@ mod tests {
                 "contingency: submitted, accepted, conditionally_accepted, rejected, failed, \
                  cancelled (NeverSent), incapacity (NeverSent)",
                 "submitted: accepted, conditionally_accepted, rejected, failed",
-                "failed: received (OperatorRetry), signed (OperatorRetry), cancelled (NeverSent), incapacity (NeverSent)",
+                "failed: received (UnsentRetry), signed (OperatorRetry), cancelled (NeverSent), incapacity (NeverSent)",
                 "accepted: ",
                 "conditionally_accepted: ",
                 "rejected: ",

@@ -243,6 +243,7 @@ mod tests {
                 "sequence.low",
                 "sequence.expiring",
                 "webhook.paused",
+                "inbox.received",
                 "signed",
                 "submitted",
                 "failed",

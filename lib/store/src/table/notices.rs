@@ -294,8 +294,8 @@ impl NoticeEdit {
         set(&mut content.environments, self.environments.clone());
         set(&mut notice.audience, self.audience.clone());
         edit(&mut content.source, self.source.clone());
-        edit(&mut content.starts_at, self.starts_at.clone());
-        edit(&mut content.expires_at, self.expires_at.clone());
+        edit(&mut content.starts_at, self.starts_at);
+        edit(&mut content.expires_at, self.expires_at);
     }
 }
 

@@ -202,14 +202,19 @@ fn in_states(change: Change, states: impl IntoIterator<Item = ReceiptState>, als
 /// The condition that the state table allows the step to `next`, and `also`.
 fn as_the_table_says(change: Change, next: ReceiptState, also: &str) -> Change {
     // None of these steps is the operator's.
-    let ways = ways_to(next).filter(|(_, condition)| *condition != Condition::OperatorRetry);
+    let ways = ways_to(next).filter(|(_, condition)| !is_retry(*condition));
     any_of(change, ways, also)
 }
 
 /// The condition that the state table leaves the step to `next` to an operator, and `also`.
 fn as_the_table_says_to_operators(change: Change, next: ReceiptState, also: &str) -> Change {
-    let ways = ways_to(next).filter(|(_, condition)| *condition == Condition::OperatorRetry);
+    let ways = ways_to(next).filter(|(_, condition)| is_retry(*condition));
     any_of(change, ways, also)
+}
+
+/// What only an operator asks for.
+const fn is_retry(condition: Condition) -> bool {
+    matches!(condition, Condition::OperatorRetry | Condition::UnsentRetry)
 }
 
 fn ways_to(next: ReceiptState) -> impl Iterator<Item = (ReceiptState, Condition)> {
@@ -229,7 +234,9 @@ fn any_of(change: Change, ways: impl Iterator<Item = (ReceiptState, Condition)>,
             Condition::Always | Condition::OperatorRetry => None,
             Condition::Summary => Some("attribute_exists(#rf)"),
             // A claim may have become a send, unless it was given back.
-            Condition::NeverSent => Some("attribute_not_exists(#ss) AND attribute_not_exists(#lo)"),
+            Condition::NeverSent | Condition::UnsentRetry => {
+                Some("attribute_not_exists(#ss) AND attribute_not_exists(#lo)")
+            }
         };
         change = change.bind(&value, text(state));
         match holds {
