@@ -13,6 +13,8 @@ pub(crate) struct Victim {
     folder: PathBuf,
     arguments: Vec<String>,
     pub(crate) kills: u32,
+    /// Files of queues that were lost.
+    losses: u32,
 }
 
 impl Victim {
@@ -22,6 +24,7 @@ impl Victim {
             folder: folder.to_owned(),
             arguments,
             kills: 0,
+            losses: 0,
         };
         victim.restart().await;
         // Callers know one address.
@@ -37,9 +40,20 @@ impl Victim {
 
     /// SIGKILL, and a new start.
     pub(crate) async fn kill(&mut self) {
-        let program = self.program.take().unwrap();
-        spawn_blocking(|| program.kill()).await.unwrap();
-        self.kills += 1;
+        self.stop().await;
+        self.restart().await;
+    }
+
+    /// SIGKILL, and every queue has lost its messages when the process starts again.
+    pub(crate) async fn kill_and_lose_messages(&mut self) {
+        self.stop().await;
+        for file in std::fs::read_dir(self.folder.join("aws")).unwrap() {
+            let file = file.unwrap();
+            if file.file_name().to_string_lossy().starts_with("sqs") {
+                std::fs::remove_file(file.path()).unwrap();
+                self.losses += 1;
+            }
+        }
         self.restart().await;
     }
 
@@ -60,6 +74,12 @@ impl Victim {
         self.kill().await;
     }
 
+    async fn stop(&mut self) {
+        let program = self.program.take().unwrap();
+        spawn_blocking(|| program.kill()).await.unwrap();
+        self.kills += 1;
+    }
+
     async fn restart(&mut self) {
         let (folder, arguments) = (self.folder.clone(), self.arguments.clone());
         let started = spawn_blocking(move || {
@@ -70,10 +90,14 @@ impl Victim {
     }
 }
 
-/// Kills so many times, at any moment of the work.
+/// Kills so many times, at any moment of the work; every second time all messages are lost too.
 pub(crate) async fn rage(victim: &mut Victim, kills: u32, mut dice: Dice) {
-    for _ in 0..kills {
+    for kill in 0..kills {
         tokio::time::sleep(dice.millis(50, 2_500)).await;
-        victim.kill().await;
+        match kill.is_multiple_of(2) {
+            true => victim.kill_and_lose_messages().await,
+            false => victim.kill().await,
+        }
     }
+    assert!(kills == 0 || victim.losses > 0, "no message was lost");
 }
