@@ -90,11 +90,11 @@ impl Victim {
     }
 }
 
-/// Kills so many times, at any moment of the work; every second time all messages are lost too.
+/// Kills so many times, at any moment of the work; every fourth time all messages are lost too.
 pub(crate) async fn rage(victim: &mut Victim, kills: u32, mut dice: Dice) {
     for kill in 0..kills {
         tokio::time::sleep(dice.millis(50, 2_500)).await;
-        match kill.is_multiple_of(2) {
+        match kill.is_multiple_of(4) {
             true => victim.kill_and_lose_messages().await,
             false => victim.kill().await,
         }
