@@ -79,7 +79,7 @@ mod tests {
 
     fn address(rnc: Option<&str>, environment: Option<Environment>, service: Service) -> Option<Address> {
         Some(Address {
-            rnc: rnc.map(|rnc| rnc.parse().unwrap()),
+            rnc: rnc.map(|rnc| rnc.parse().expect("an RNC")),
             environment,
             service,
         })

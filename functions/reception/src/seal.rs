@@ -127,7 +127,7 @@ mod tests {
     const HERE: &str = "131880681/testecf";
 
     fn at(text: &str) -> Timestamp {
-        text.parse().unwrap()
+        text.parse().expect("an instant")
     }
 
     #[test]
@@ -156,7 +156,7 @@ mod tests {
         assert!(!seal.is_token(&token, HERE, at("2026-11-27T17:00:00Z")));
         assert!(!seal.is_token(&token, "131880681/ecf", noon));
         let forged = Seal::new(b"other").token("IDCDO-00100000001", HERE, noon);
-        let unsigned = token.rsplit_once('.').unwrap().0.to_owned() + ".";
+        let unsigned = token.rsplit_once('.').expect("a dot").0.to_owned() + ".";
         for wrong in [forged, unsigned, String::new(), "a.b.c".to_owned()] {
             assert!(!seal.is_token(&wrong, HERE, noon), "{wrong}");
         }

@@ -142,9 +142,9 @@ mod tests {
     fn found(content_type: Option<&str>, body: &str) -> Option<String> {
         let mut headers = HeaderMap::new();
         if let Some(content_type) = content_type {
-            headers.insert(CONTENT_TYPE, HeaderValue::from_str(content_type).unwrap());
+            headers.insert(CONTENT_TYPE, HeaderValue::from_str(content_type).expect("a header"));
         }
-        document(&headers, body.as_bytes()).map(|bytes| String::from_utf8(bytes.to_vec()).unwrap())
+        document(&headers, body.as_bytes()).map(|bytes| String::from_utf8(bytes.to_vec()).expect("UTF-8"))
     }
 
     #[test]

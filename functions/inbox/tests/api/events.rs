@@ -18,7 +18,7 @@ async fn invoke(api: &Api, name: &str, id: &str) -> i64 {
         event["path"] = json!(format!("{INBOX}/{id}/{name}"));
     }
     let event: LambdaRequest = serde_json::from_value(event).unwrap();
-    i64::from(answer(api.router.clone(), event).await.status_code)
+    answer(api.router.clone(), event).await.status_code
 }
 
 #[tokio::test]

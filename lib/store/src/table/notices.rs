@@ -79,7 +79,7 @@ pub enum NoticeChange {
 /// What became of a change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoticeChanged {
-    Done(Notice),
+    Done(Box<Notice>),
     Missing,
     /// A notice in this state does not take it.
     Refused(NoticeState),
@@ -224,7 +224,7 @@ impl Table {
             let seen = self.last_notice_number().await?;
             let (after, parts) = moved(&before, after, seen, now);
             match self.transact(operation, parts).await? {
-                Transacted::Done => return Ok(NoticeChanged::Done(after)),
+                Transacted::Done => return Ok(NoticeChanged::Done(Box::new(after))),
                 Transacted::Refused(_) => super::write::pause(attempt).await,
             }
         }
