@@ -2,7 +2,7 @@
 //!
 //! A day that is wholly asked for is counted by its counters, one that is cut by an instant by the index. What comes before a
 //! page is skipped by the same counts, whole days at once, so that the cost of a page does not grow with what is behind it.
-//! The newest days are read whatever their counters say: a receipt is counted just after it is created.
+//! The newest days are read or counted whatever their counters say: a receipt is counted just after it is created.
 
 use std::collections::HashMap;
 
@@ -134,7 +134,10 @@ impl Table {
                 None => self.count_of_day(scope, filter, day).await?,
             };
             let missing = limit - listed.len();
-            if missing > 0 && (there > skip || is_fresh(day)) {
+            if known.is_some() && is_fresh(day) && skip > 0 && there <= skip {
+                there = there.max(self.count_of_day(scope, filter, day).await?);
+            }
+            if missing > 0 && (there > skip || (is_fresh(day) && skip == 0)) {
                 let before = usize::try_from(skip).unwrap_or(usize::MAX);
                 let seen = self
                     .ids_of_day(scope, filter, day, before.saturating_add(missing))
