@@ -9,12 +9,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::to_bytes;
+use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::Uri;
 use axum::response::Response;
+use bytes::BytesMut;
 use ecf_runtime::LambdaRequest;
 use ecf_stack::{Api, Function, GatewayResponse};
+use futures::StreamExt as _;
 use serde_json::Value;
 
 use self::answer::{Own, http_answer};
@@ -72,7 +74,7 @@ impl Gateway {
 
     async fn answer(&self, request: Request) -> Result<Response, Own> {
         let (parts, body) = request.into_parts();
-        let body = to_bytes(body, GATEWAY_LIMIT_BYTES).await.map_err(|_| Own::TooLarge)?;
+        let body = whole(body).await.ok_or(Own::TooLarge)?;
         let path = parts.uri.path();
         let found = self
             .shared
@@ -87,6 +89,22 @@ impl Gateway {
             Own::Failed
         })
     }
+}
+
+/// A body within the gateway's limit. One beyond it is read on for a while and thrown away: a caller who is still sending
+/// would otherwise find the connection broken before the answer is read.
+async fn whole(body: Body) -> Option<Bytes> {
+    let (mut stream, mut bytes, mut length) = (body.into_data_stream(), BytesMut::new(), 0);
+    while let Some(chunk) = stream.next().await {
+        let chunk = chunk.ok()?;
+        length += chunk.len();
+        if length <= GATEWAY_LIMIT_BYTES {
+            bytes.extend_from_slice(&chunk);
+        } else if length > 8 * GATEWAY_LIMIT_BYTES {
+            break;
+        }
+    }
+    (length <= GATEWAY_LIMIT_BYTES).then(|| bytes.freeze())
 }
 
 /// Answers one request as the deployed gateway would.

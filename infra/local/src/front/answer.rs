@@ -67,6 +67,10 @@ impl Own {
         *response.status_mut() = shaped.unwrap_or(status);
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        if self == Self::TooLarge {
+            // What is left of the body is not read: who sends the next request on this connection would find it closed.
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
+        }
         for (name, value) in shape.into_iter().flat_map(|shape| &shape.headers) {
             if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
                 headers.insert(name, value);

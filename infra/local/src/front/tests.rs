@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use axum::body::{Body, Bytes};
+use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::OriginalUri;
 use axum::http::{HeaderMap, Method, StatusCode};
 use axum::response::{AppendHeaders, IntoResponse};
@@ -133,8 +133,9 @@ async fn a_body_beyond_the_gateways_own_limit_is_answered_as_the_template_says()
     let request = Request::post("/api/v1/ecf")
         .body(Body::from(vec![b' '; GATEWAY_LIMIT_BYTES + 1]))
         .unwrap();
-    let (status, _, body) = call(gateway(Duration::from_secs(15)), request).await;
+    let (status, headers, body) = call(gateway(Duration::from_secs(15)), request).await;
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
+    assert_eq!(headers["connection"], "close");
     assert_eq!(body, br#"{"detail":"the request is too large"}"#);
 }
 
