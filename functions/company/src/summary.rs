@@ -30,6 +30,7 @@ pub(crate) struct SummaryView {
     certificate: Option<CompanyCertificateView>,
     /// One entry for each type that has a range.
     sequences: Vec<SequenceSummaryView>,
+    inbox: InboxSummaryView,
     webhooks: WebhookHealthView,
     taxauth: TaxauthView,
 }
@@ -93,11 +94,23 @@ pub(crate) struct SequenceSummaryView {
     expiring: bool,
 }
 
-/// How many webhooks are told, and how many are switched off.
+/// Receipts of other issuers.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct InboxSummaryView {
+    /// How many were not acknowledged yet.
+    unread: usize,
+}
+
+/// How many webhooks are told, and how many are not.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct WebhookHealthView {
     active: usize,
     inactive: usize,
+    /// How many of the active ones took nothing since their last failure; what they miss is delivered again.
+    failing: usize,
+    /// Since when the first of these fails.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    failing_since: Option<Instant>,
 }
 
 /// Whether the tax authority is being sent what is issued; `/api/v1/taxauth/status` says more.
@@ -159,10 +172,13 @@ impl PeriodView {
 
 impl WebhookHealthView {
     fn of(webhooks: &[Webhook]) -> Self {
-        let active = webhooks.iter().filter(|webhook| webhook.is_active).count();
+        let active: Vec<_> = webhooks.iter().filter(|webhook| webhook.is_active).collect();
+        let failing: Vec<_> = active.iter().filter_map(|webhook| webhook.failing_since).collect();
         Self {
-            active,
-            inactive: webhooks.len() - active,
+            active: active.len(),
+            inactive: webhooks.len() - active.len(),
+            failing: failing.len(),
+            failing_since: failing.into_iter().min().map(Instant::from),
         }
     }
 }
@@ -207,14 +223,14 @@ fn sequence(ranges: &[Range], settings: &CompanySettings, today: Fecha) -> Seque
     }
 }
 
-/// How the company stands today: receipts, numbers, certificate, webhooks, the tax authority.
+/// How the company stands today: receipts, numbers, certificate, inbox, webhooks, the tax authority.
 #[utoipa::path(
     get,
     path = "/api/v1/client/summary",
     tag = "Empresa",
     summary = "Resumen de la empresa",
     responses(
-        (status = 200, description = "Counts and amounts of today and this month, numbers, certificate, webhooks, the tax authority", body = SummaryView),
+        (status = 200, description = "Counts and amounts of today and this month, numbers, certificate, inbox, webhooks, the tax authority", body = SummaryView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "A missing key", body = ValidationError),
     ),
@@ -225,10 +241,11 @@ pub(crate) async fn summary(State(app): State<App>, caller: Caller) -> Result<Js
     let (environment, scope) = (caller.environment(), &caller.scope);
     let today = fiscal_day(now);
     let first = today.first_of_month();
-    let (company, days, ranges, webhooks, condition) = tokio::try_join!(
+    let (company, days, ranges, unread, webhooks, condition) = tokio::try_join!(
         app.table.company(caller.company()),
         app.table.day_counts(scope, first, today),
         app.table.ranges(scope, None),
+        app.table.count_unread(scope),
         app.table.webhooks(scope),
         app.table.condition(environment),
     )?;
@@ -244,6 +261,7 @@ pub(crate) async fn summary(State(app): State<App>, caller: Caller) -> Result<Js
             .certificate
             .map(|certificate| CompanyCertificateView::of(&certificate, environment, now)),
         sequences: sequences(&ranges, &company.settings, Fecha::at(now)),
+        inbox: InboxSummaryView { unread },
         webhooks: WebhookHealthView::of(&webhooks),
         taxauth: TaxauthView::of(&condition, now),
     }))

@@ -1,7 +1,10 @@
 //! `GET /api/v1/client/summary`.
 
-use ecf::{Environment, ReceiptState};
-use ecf_store::{AuthorityStatus, NewRange, NewWebhook, Numbering, WebhookId, Window, fiscal_day};
+use ecf::{Encf, Environment, ReceiptState, Rnc};
+use ecf_store::{
+    Announcement, AnnouncementId, AuthorityStatus, ContentHash, InboxId, InboxItem, NewRange, NewWebhook, Numbering,
+    WebhookId, Window, fiscal_day,
+};
 use jiff::ToSpan as _;
 use serde_json::json;
 
@@ -16,7 +19,8 @@ async fn a_new_company_has_counted_nothing() {
     let expected = json!({
         "environment": "TesteCF", "generated_at": "2026-11-27T16:00:00.000Z",
         "receipts": { "today": nothing("2026-11-27"), "month": nothing("2026-11-01") },
-        "certificate": null, "sequences": [], "webhooks": { "active": 0, "inactive": 0 },
+        "certificate": null, "sequences": [], "inbox": { "unread": 0 },
+        "webhooks": { "active": 0, "inactive": 0, "failing": 0, "failing_since": null },
         "taxauth": { "receipts": "sent", "summaries": "sent", "recommend_contingency": false },
     });
     assert_eq!(api.get(SUMMARY).await.expect(200), expected);
@@ -127,8 +131,54 @@ async fn webhooks_that_are_switched_off_are_counted_apart() {
             .await
             .unwrap();
     }
+    // One that is switched off is told nothing, so it cannot fail.
+    let (table, scope, now) = (api.stack.table(), &api.company.scope, api.stack.clock().now());
+    for (id, ago) in [([1; 20], 1), ([2; 20], 60)] {
+        let id = WebhookId::from_random(id);
+        table.webhook_failed(scope, &id, now - ago.minutes()).await.unwrap();
+    }
     let webhooks = api.get(SUMMARY).await.expect(200)["webhooks"].clone();
-    assert_eq!(webhooks, json!({ "active": 2, "inactive": 1 }));
+    let expected = json!({ "active": 2, "inactive": 1, "failing": 1, "failing_since": "2026-11-27T15:59:00.000Z" });
+    assert_eq!(webhooks, expected);
+}
+
+#[tokio::test]
+async fn receipts_of_others_count_until_they_are_acknowledged() {
+    let api = Api::start().await;
+    let (table, scope, now) = (api.stack.table(), &api.company.scope, api.stack.clock().now());
+    let rnc_emisor: Rnc = "101000001".parse().unwrap();
+    let ids: Vec<_> = ["E310000000001", "E310000000002"]
+        .map(|encf| (encf, InboxId::new(now, scope, &rnc_emisor, &encf.parse().unwrap())))
+        .into();
+    for (encf, id) in &ids {
+        let encf: Encf = encf.parse().unwrap();
+        let item = InboxItem {
+            id: *id,
+            rnc_emisor: rnc_emisor.clone(),
+            razon_social_emisor: None,
+            rnc_comprador: api.company.rnc.clone(),
+            encf,
+            ecf_type: encf.receipt_type(),
+            monto_total: None,
+            fecha_emision: None,
+            signer: "CN=OTRA".to_owned(),
+            xml: ContentHash::of(b"xml"),
+            arecf: ContentHash::of(b"arecf"),
+            received_at: now,
+            acked_at: None,
+        };
+        let news = Announcement {
+            id: AnnouncementId::of(scope, "inbox.received", &encf.to_string()),
+            event: "inbox.received".to_owned(),
+            body: b"{}".to_vec(),
+            at: now,
+        };
+        table.keep_received(scope, &item, &news).await.unwrap();
+    }
+    let unread = async || api.get(SUMMARY).await.expect(200)["inbox"].clone();
+    assert_eq!(unread().await, json!({ "unread": 2 }));
+    table.ack_inbox_item(scope, &ids[0].1, now).await.unwrap();
+    assert_eq!(unread().await, json!({ "unread": 1 }));
 }
 
 #[tokio::test]

@@ -142,6 +142,12 @@ impl Table {
         Ok((page, total))
     }
 
+    /// How many were not acknowledged yet.
+    pub async fn count_unread(&self, scope: &Scope) -> Result<usize, StoreError> {
+        let unread = Query::of(keys::inbox_partition(scope, InboxList::Unread));
+        self.count_items("count unread", &unread).await
+    }
+
     /// Acknowledges a receipt. Doing it again keeps the first time; `None`: there is no such receipt.
     pub async fn ack_inbox_item(
         &self,
