@@ -62,7 +62,9 @@ pub(crate) async fn show(
     visitor.enter(&app.table, app.register_door, now).await?;
     match app.register.taxpayer(&rnc, now).await? {
         RegisterAnswer::Found(found) => Ok(Json(view(*found, now))),
-        RegisterAnswer::Unknown => Err(ApiError::not_found()),
+        RegisterAnswer::Unknown => Err(ApiError::not_found_because(format!(
+            "the register has no taxpayer {rnc}"
+        ))),
         RegisterAnswer::Empty => Err(ApiError::unavailable_because(
             "register_not_loaded",
             "this deployment has no register of taxpayers",

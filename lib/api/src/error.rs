@@ -68,7 +68,12 @@ impl ApiError {
 
     /// 404: unknown, or somebody else's; the two look alike.
     pub fn not_found() -> Self {
-        Self::coded(StatusCode::NOT_FOUND, "not_found", "there is nothing at this address")
+        Self::not_found_because("there is nothing at this address, or nothing that this key may see")
+    }
+
+    /// 404 where no tenant's secret is in saying what there is none of.
+    pub fn not_found_because(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::coded(StatusCode::NOT_FOUND, "not_found", message)
     }
 
     /// 405: a known address, asked in another way.

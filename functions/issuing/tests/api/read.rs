@@ -27,7 +27,10 @@ async fn an_unknown_id_and_one_that_cannot_be_one_are_not_found() {
         let answer = api.get(&format!("/api/v1/ecf/{id}")).await;
         let body = answer.expect(404);
         assert_eq!(body["detail"]["code"], "not_found", "{id}");
-        assert_eq!(body["detail"]["message"], "there is nothing at this address");
+        assert_eq!(
+            body["detail"]["message"],
+            "there is nothing at this address, or nothing that this key may see"
+        );
         assert!(body["detail"]["request_id"].is_string());
     }
 }
