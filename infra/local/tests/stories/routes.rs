@@ -61,7 +61,7 @@ fn leads_to(function: &Function, path: &str) -> bool {
 }
 
 /// Whether a route in the gateway's form takes a path.
-fn fits(route: &str, path: &str) -> bool {
+pub(crate) fn fits(route: &str, path: &str) -> bool {
     let (mut route, mut path) = (route.split('/'), path.split('/'));
     loop {
         match (route.next(), path.next()) {
@@ -187,7 +187,7 @@ async fn nobody_gets_in_without_a_key_with_a_wrong_one_or_with_another_companys(
 }
 
 /// A notice for the owner alone.
-async fn owners_notice(system: &System) -> Value {
+pub(crate) async fn owners_notice(system: &System) -> Value {
     let local = &system.local;
     let table = Table::new(local.clients().dynamodb.clone(), local.provisioned().table_name());
     let content = NoticeContent {

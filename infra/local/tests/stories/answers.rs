@@ -1,0 +1,316 @@
+//! Each answer's body as it was when somebody looked at it last: every operation of the contract is asked once at least, and what it says is
+//! held against the snapshot of its name. What differs from run to run stands there as `[instant]` and the like.
+
+use std::collections::BTreeSet;
+
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
+use ecf_testkit::Receiver;
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::payloads::payload;
+use crate::routes::{fits, owners_notice};
+use crate::support::{Answer, Caller, System};
+
+/// What differs from run to run.
+const FILTERS: [(&str, &str); 18] = [
+    (r"http://127\.0\.0\.1:\d+", "http://[host]"),
+    (r"\d{4}-\d\d-\d\dT[\d:.]+Z", "[instant]"),
+    (r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", "[local instant]"),
+    (r"\d\d-\d\d-\d{4} \d\d:\d\d:\d\d", "[fecha y hora]"),
+    (r"\d\d%2D\d\d%2D\d{4}%20[0-9A%]+", "[fecha y hora]"),
+    (r"\d{1,2}/\d{1,2}/\d{4} [\d:]+ [AP]M", "[fecha y hora]"),
+    (r"\d\d-\d\d-\d{4}", "[fecha]"),
+    (r"\d\d%2D\d\d%2D\d{4}", "[fecha]"),
+    (r"\d{4}-\d\d-\d\d", "[day]"),
+    (
+        r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}",
+        "[uuid]",
+    ),
+    (r"(ecf_test|whsec)_[0-9a-f]+", "${1}_[secret]"),
+    (r#""request_id": "[0-9a-f]{32}""#, r#""request_id": "[request]""#),
+    (r"\b[0-9a-z]{32}\b", "[id]"),
+    (r#""([a-z_]*security_code)": "[^"]{6}""#, r#""$1": "[code]""#),
+    (r"codigoseguridad=[^&\x22]+", "codigoseguridad=[code]"),
+    (
+        r#""(serial_number|sha1|sha256|next_cursor|signature_value)": "[^"]+""#,
+        r#""$1": "[text]""#,
+    ),
+    (
+        r#""(id|delivery_id|size_bytes|duration_ms|response_time_ms|latency_ms|age_seconds|days_until_expiry|age_days)": \d+"#,
+        r#""$1": "[number]""#,
+    ),
+    (
+        r"<(FechaHoraFirma|DigestValue|SignatureValue|X509Certificate)>[^<]*<",
+        "<$1>[…]<",
+    ),
+];
+
+struct Walk<'a> {
+    caller: &'a Caller,
+    /// Operations of the contract that were not asked yet: method, path, name.
+    unasked: BTreeSet<(String, String, String)>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(caller: &'a Caller) -> Self {
+        let contract: Value = serde_json::from_str(&ecf_local::openapi::document().unwrap()).unwrap();
+        let mut unasked = BTreeSet::new();
+        for (path, methods) in contract["paths"].as_object().unwrap() {
+            for (method, operation) in methods.as_object().unwrap() {
+                let name = operation["operationId"].as_str().unwrap().to_owned();
+                if name == "openapi" {
+                    // It is held against the code byte for byte.
+                    continue;
+                }
+                unasked.insert((method.to_uppercase(), path.clone(), name));
+            }
+        }
+        Self { caller, unasked }
+    }
+
+    async fn get(&mut self, name: &str, path: &str, status: u16) -> Value {
+        self.ask(name, Method::GET, path, None, status).await
+    }
+
+    async fn post(&mut self, name: &str, path: &str, body: Value, status: u16) -> Value {
+        self.ask(name, Method::POST, path, Some(body), status).await
+    }
+
+    async fn ask(&mut self, name: &str, method: Method, path: &str, body: Option<Value>, status: u16) -> Value {
+        let url = format!("{}{path}", self.caller.base_url);
+        let key = Some(self.caller.key.as_str());
+        let answer = self.caller.send(method.clone(), &url, key, body.as_ref()).await;
+        self.pin(name, method.as_str(), path, answer, status)
+    }
+
+    /// Holds an answer against its snapshot.
+    fn pin(&mut self, name: &str, method: &str, path: &str, answer: Answer, status: u16) -> Value {
+        let path = path.split('?').next().unwrap();
+        // A path of words is not one of an identifier.
+        let exact = self.unasked.iter().any(|(_, template, _)| template == path);
+        let is_asked = |(of, template, _): &(String, String, String)| {
+            of == method && if exact { template == path } else { fits(template, path) }
+        };
+        self.unasked.retain(|operation| !is_asked(operation));
+        let body = answer.expect(status);
+        insta::with_settings!({ filters => FILTERS.to_vec(), prepend_module_to_snapshot => false }, {
+            insta::assert_json_snapshot!(name, body);
+        });
+        body
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_answer_is_as_it_was() {
+    let system = System::start().await;
+    let caller = &system.caller;
+    let receiver = Receiver::start().await;
+    let mut walk = Walk::new(caller);
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+
+    walk.get("health", "/api/v1/health", 200).await;
+    let newcomer = json!({ "rnc": "131880681", "name": "Vecino SRL", "email": "vecino@example.com" });
+    walk.post("register", "/api/v1/public/register", newcomer, 201).await;
+    walk.post("register-refused", "/api/v1/public/register", json!({ "rnc": 1 }), 422)
+        .await;
+
+    company(&mut walk).await;
+    certificates(&mut walk).await;
+
+    let hook = json!({ "url": receiver.url(), "events": ["*"] });
+    let hook = walk.post("webhook-created", "/api/v1/client/webhooks", hook, 201).await;
+    let hook = format!("/api/v1/client/webhooks/{}", text(&hook["public_id"]));
+    let receipt = receipts(&mut walk).await;
+    receiver.wait_for(1).await;
+    webhooks(&mut walk, &hook).await;
+    authority(&mut walk).await;
+
+    let notice = owners_notice(&system).await;
+    walk.get("notices", "/api/v1/notices/changes", 200).await;
+    walk.get("notice", &format!("/api/v1/notices/{}", text(&notice)), 200)
+        .await;
+    inbox(&mut walk).await;
+    walk.get("unknown", &format!("/api/v1/ecf/{}", "0".repeat(32)), 404)
+        .await;
+    walk.get("nothing-there", "/api/v1/nothing", 404).await;
+    walk.post("method-not-allowed", &format!("/api/v1/ecf/{receipt}"), json!({}), 405)
+        .await;
+    walk.get("summary", "/api/v1/client/summary", 200).await;
+
+    let unasked: Vec<_> = walk.unasked.iter().collect();
+    assert!(unasked.is_empty(), "no answer of these is pinned: {unasked:?}");
+    system.local.shutdown().await;
+}
+
+async fn company(walk: &mut Walk<'_>) {
+    walk.get("company", "/api/v1/client/company", 200).await;
+    let change = Some(json!({ "phone": "809-555-0100" }));
+    walk.ask("company-changed", Method::PATCH, "/api/v1/client/company", change, 200)
+        .await;
+    let key = walk
+        .post(
+            "api-key-created",
+            "/api/v1/client/api-keys",
+            json!({ "name": "caja 1" }),
+            201,
+        )
+        .await;
+    walk.get("api-keys", "/api/v1/client/api-keys", 200).await;
+    let key = format!("/api/v1/client/api-keys/{}", key["public_id"].as_str().unwrap());
+    walk.ask("api-key-revoked", Method::DELETE, &key, None, 204).await;
+    let range = json!({ "ecf_type": "31", "range_start": 20_000_001, "range_end": 20_001_000 });
+    let range = walk
+        .post("sequence-created", "/api/v1/client/sequences", range, 201)
+        .await;
+    let range = format!("/api/v1/client/sequences/{}", range["public_id"].as_str().unwrap());
+    let change = Some(json!({ "is_active": false }));
+    walk.ask("sequence-changed", Method::PATCH, &range, change, 200).await;
+    walk.get("sequences", "/api/v1/client/sequences?ecf_type=31", 200).await;
+}
+
+async fn certificates(walk: &mut Walk<'_>) {
+    let p12 = BASE64_STANDARD
+        .decode(walk.caller.ready["test_p12"].as_str().unwrap())
+        .unwrap();
+    let (boundary, mut form) = ("x8x8x8", Vec::new());
+    for (head, value) in [
+        ("\"certificate\"; filename=\"a.p12\"", p12.as_slice()),
+        ("\"pin\"", b"demo"),
+    ] {
+        form.extend(format!("--{boundary}\r\nContent-Disposition: form-data; name={head}\r\n\r\n").into_bytes());
+        form.extend(value);
+        form.extend(b"\r\n");
+    }
+    form.extend(format!("--{boundary}--\r\n").into_bytes());
+    let content_type = format!("multipart/form-data; boundary={boundary}");
+    for (name, path, status) in [
+        ("certificate-uploaded", "/api/v1/client/certificates", 201),
+        ("p12-inspected", "/api/v1/client/tools/inspect-p12", 200),
+    ] {
+        let answer = send_bytes(walk.caller, path, &content_type, form.clone()).await;
+        walk.pin(name, "POST", path, answer, status);
+    }
+    walk.get("certificates", "/api/v1/client/certificates", 200).await;
+    let path = "/api/v1/client/tools/sign-xml";
+    let form = b"<SolicitudAutorizacion><Rnc>1</Rnc></SolicitudAutorizacion>".to_vec();
+    let answer = send_bytes(walk.caller, path, "application/xml", form).await;
+    walk.pin("xml-signed", "POST", path, answer, 200);
+}
+
+/// A receipt from its rehearsal to its files.
+async fn receipts(walk: &mut Walk<'_>) -> String {
+    let caller = walk.caller;
+    walk.get("states", "/api/v1/ecf/states", 200).await;
+    let sale = payload(&caller.rnc, &caller.today(), "32", 1_000);
+    let body = json!({ "idempotency_key": "pinned", "ecf_type": "32", "external_id": "F-1", "payload": sale });
+    walk.post("receipt-rehearsed", "/api/v1/ecf?validate_only=true", body.clone(), 200)
+        .await;
+    let receipt = walk.post("receipt-created", "/api/v1/ecf", body.clone(), 201).await;
+    caller.wait_for_state(&receipt, "accepted").await;
+    walk.post("receipt-replayed", "/api/v1/ecf", body.clone(), 200).await;
+    let mut wrong = body;
+    wrong["idempotency_key"] = json!("wrong");
+    wrong["payload"]["Encabezado"]["Totales"]["MontoTotal"] = json!(1);
+    walk.post("receipt-refused", "/api/v1/ecf", wrong.clone(), 422).await;
+    walk.post("batch", "/api/v1/ecf/batch", json!({ "items": [wrong] }), 200)
+        .await;
+    let id = receipt["public_id"].as_str().unwrap().to_owned();
+    let path = format!("/api/v1/ecf/{id}");
+    walk.get("receipt", &path, 200).await;
+    walk.get("receipts", "/api/v1/ecf", 200).await;
+    let public = format!("/api/v1/ecf/status-public/F-1?company_rnc={}", caller.rnc);
+    walk.get("receipt-by-external-id", &public, 200).await;
+    walk.post(
+        "cancel-refused",
+        &format!("{path}/cancel"),
+        json!({ "reason": "error" }),
+        409,
+    )
+    .await;
+    walk.post(
+        "incapacity-refused",
+        &format!("{path}/mark-incapacity"),
+        json!({ "reason": "fuera de línea" }),
+        409,
+    )
+    .await;
+    // Files are no JSON; their own tests hold them byte for byte.
+    walk.get("xml", &format!("{path}/xml"), 200).await;
+    walk.get("rfce", &format!("{path}/rfce"), 200).await;
+    let document = format!("/api/v1/client/documents/{id}");
+    walk.get("documents", "/api/v1/client/documents?limit=1", 200).await;
+    walk.get("document", &document, 200).await;
+    walk.get("artifacts", &format!("{document}/artifacts"), 200).await;
+    walk.get(
+        "authoritys-answer",
+        &format!("{document}/artifacts/taxauth-response"),
+        200,
+    )
+    .await;
+    walk.get("artifact-unknown", &format!("{document}/artifacts/photo"), 422)
+        .await;
+    let signed = caller.download(&format!("/ecf/{id}/xml")).await;
+    let tool = "/api/v1/client/tools/verify-xml";
+    let answer = send_bytes(caller, tool, "application/xml", signed).await;
+    walk.pin("xml-verified", "POST", tool, answer, 200);
+    id
+}
+
+async fn webhooks(walk: &mut Walk<'_>, hook: &str) {
+    walk.post("webhook-tested", &format!("{hook}/test"), json!({}), 200)
+        .await;
+    walk.get("webhook", hook, 200).await;
+    walk.get("webhooks", "/api/v1/client/webhooks", 200).await;
+    let deliveries = walk.get("deliveries", &format!("{hook}/deliveries"), 200).await;
+    let delivery = &deliveries["items"][1]["id"];
+    let again = format!("{hook}/deliveries/{delivery}/redeliver");
+    walk.post("redelivered", &again, json!({}), 202).await;
+    walk.post("secret-rotated", &format!("{hook}/rotate-secret"), json!({}), 200)
+        .await;
+    let change = Some(json!({ "is_active": false }));
+    walk.ask("webhook-changed", Method::PATCH, hook, change, 200).await;
+    walk.ask("webhook-deleted", Method::DELETE, hook, None, 204).await;
+}
+
+async fn authority(walk: &mut Walk<'_>) {
+    let rnc = walk.caller.rnc.clone();
+    walk.get("directory", &format!("/api/v1/taxauth/directory?rnc={rnc}"), 200)
+        .await;
+    walk.get("taxpayer", &format!("/api/v1/taxauth/rnc/{rnc}"), 200).await;
+    walk.get("taxpayer-unknown", "/api/v1/taxauth/rnc/101010101", 404).await;
+    walk.get("authority-refreshed", "/api/v1/taxauth/status/refresh", 200)
+        .await;
+    for (name, path) in [
+        ("authority", ""),
+        ("authority-environment", "/environment/TesteCF"),
+        ("authority-impact", "/impact"),
+        ("authority-impact-environment", "/impact/TesteCF"),
+        ("authority-maintenance", "/maintenance"),
+        ("authority-services", "/services"),
+    ] {
+        walk.get(name, &format!("/api/v1/taxauth/status{path}"), 200).await;
+    }
+}
+
+async fn inbox(walk: &mut Walk<'_>) {
+    walk.caller.be_sent("E310000000001").await;
+    let inbox = walk.get("inbox", "/api/v1/client/inbox", 200).await;
+    let item = format!(
+        "/api/v1/client/inbox/{}",
+        inbox["items"][0]["public_id"].as_str().unwrap()
+    );
+    walk.post("inbox-acknowledged", &format!("{item}/ack"), json!({}), 200)
+        .await;
+    for file in ["xml", "arecf"] {
+        walk.get(&format!("inbox-{file}"), &format!("{item}/{file}"), 200).await;
+    }
+}
+
+async fn send_bytes(caller: &Caller, path: &str, content_type: &str, body: Vec<u8>) -> Answer {
+    let url = format!("{}{path}", caller.base_url);
+    caller
+        .send_bytes(Method::POST, &url, Some(&caller.key), content_type, body)
+        .await
+}
