@@ -8,7 +8,6 @@
 //! |---|---|---|---|
 //! | API key → company and environment | [`Table::api_key_by_hash`] | `key#{sha256}` | ½ read |
 //! | API keys of a company | [`Table::api_keys`], [`Table::api_key`] | `co#{company}` / `key#{id}` | by page, 1 read |
-//! | when keys were used | [`Table::note_key_use`], [`Table::key_uses`] | `ku#{company}` / `{id}` | 1 write an hour, by page |
 //! | replay check, receipt by id | [`Table::receipt`] | `r#{company}#{env}#{id}` | 1 read |
 //! | next number of a range | [`Table::take_next_number`] | `seq#{company}#{env}` / `{type}#{start}` | ½ read, 1 write |
 //! | ranges; opening, changing | [`Table::ranges`], [`Table::open_range`], [`Table::change_range`] | `seq#{company}#{env}` | by page; 4 writes |

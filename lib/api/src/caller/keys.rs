@@ -1,4 +1,4 @@
-//! Looks keys up, remembering good ones for at most a minute, so that a revocation works within it, and notes that they are used.
+//! Looks keys up, remembering good ones for at most a minute, so that a revocation works within it.
 
 use std::{
     collections::HashMap,
@@ -13,9 +13,6 @@ use jiff::{SignedDuration, Timestamp};
 const KEPT: SignedDuration = SignedDuration::from_secs(60);
 /// How many keys are remembered; an instance serves few companies within a minute.
 const CAPACITY: usize = 1_000;
-
-/// How exactly it is noted when a key was used.
-const NOTED: SignedDuration = SignedDuration::from_hours(1);
 
 /// The API keys, shared by a function's requests.
 #[derive(Debug, Clone)]
@@ -55,23 +52,7 @@ impl Keys {
                 found
             }
         };
-        let key = key.filter(|key| opens(key, now));
-        if let Some(key) = &key {
-            self.note_use(&hash, key, now).await;
-        }
-        Ok(key)
-    }
-
-    /// Notes the use at most once an hour. It is a help for who cleans up keys, so no request fails for it.
-    async fn note_use(&self, hash: &[u8; 32], key: &ApiKey, now: Timestamp) {
-        let is_new = self
-            .cache
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_new_use(hash, now);
-        if is_new && let Err(error) = self.table.note_key_use(&key.company, &key.id, now).await {
-            tracing::warn!(%error, "the use of an API key was not noted");
-        }
+        Ok(key.filter(|key| opens(key, now)))
     }
 }
 
@@ -82,8 +63,6 @@ fn opens(key: &ApiKey, now: Timestamp) -> bool {
 #[derive(Debug, Default)]
 struct KeyCache {
     keys: HashMap<[u8; 32], (ApiKey, Timestamp)>,
-    /// When the use of which key was noted.
-    noted: HashMap<[u8; 32], Timestamp>,
 }
 
 impl KeyCache {
@@ -101,22 +80,6 @@ impl KeyCache {
             self.keys.clear();
         }
         self.keys.insert(hash, (key, now));
-    }
-
-    /// Whether this use is to be noted; whoever is told so notes it.
-    fn is_new_use(&mut self, hash: &[u8; 32], now: Timestamp) -> bool {
-        let is_old = |noted: &Timestamp| now.duration_since(*noted) >= NOTED;
-        if self.noted.get(hash).is_some_and(|noted| !is_old(noted)) {
-            return false;
-        }
-        if self.noted.len() >= CAPACITY {
-            self.noted.retain(|_, noted| !is_old(noted));
-        }
-        if self.noted.len() >= CAPACITY {
-            self.noted.clear();
-        }
-        self.noted.insert(*hash, now);
-        true
     }
 }
 

@@ -1,7 +1,5 @@
 //! API keys. Only the SHA-256 of a key is stored: one item by hash for every request, one in the company's list.
 
-use std::collections::HashMap;
-
 use ecf::{Environment, Rnc};
 use jiff::Timestamp;
 
@@ -27,7 +25,6 @@ const NAME: &str = "name";
 const CREATED_AT: &str = "created_at";
 const EXPIRES_AT: &str = "expires_at";
 const REVOKED_AT: &str = "revoked_at";
-const USED_AT: &str = "used_at";
 
 /// An API key to create. The key itself never comes here.
 #[derive(Debug, Clone)]
@@ -121,26 +118,6 @@ impl Table {
                 })
             })
             .transpose()
-    }
-
-    /// Notes that a key opened something. The latest time stays, whoever comes late.
-    pub async fn note_key_use(&self, company: &CompanyId, id: &ApiKeyId, at: Timestamp) -> Result<(), StoreError> {
-        let change = Change::of(keys::key_use(company, id))
-            .set(USED_AT, instant(at))
-            .when("attribute_not_exists(used_at) OR used_at < :at")
-            .bind(":at", instant(at));
-        self.apply("note use of API key", change).await.map(|_| ())
-    }
-
-    /// When each of the company's keys was noted to be used last.
-    pub async fn key_uses(&self, company: &CompanyId) -> Result<HashMap<ApiKeyId, Timestamp>, StoreError> {
-        let query = Query::of(keys::key_uses_partition(company));
-        let noted = self.query("list uses of API keys", query).await?;
-        let one = |stored: &Stored| {
-            let id = stored.sk()?.parse().map_err(|error| stored.corrupt(SK, error))?;
-            Ok((id, stored.instant(USED_AT)?))
-        };
-        noted.iter().map(one).collect()
     }
 
     /// Revokes a key for good. `false`: the company has no such key.
