@@ -7,10 +7,12 @@
 //! | `GET /api/v1/taxauth/rnc/{rnc}` | [`rnc`]: a taxpayer of the authority's register |
 //! | `GET /api/v1/notices/changes`, `/{public_id}` | [`notices`]: what the operator has to tell |
 //! | `GET /openapi/public-v1.json` | [`openapi`]: the contract, as checked in |
+//! | `GET /api-reference`, `/{file}` | [`reference`]: the same to read and to try |
 
 mod health;
 mod notices;
 mod openapi;
+mod reference;
 mod rnc;
 mod taxauth;
 
@@ -93,7 +95,9 @@ impl FromRef<App> for Keys {
     rnc::show,
     notices::changes,
     notices::show,
-    openapi::openapi
+    openapi::openapi,
+    reference::page,
+    reference::file
 ))]
 pub struct Contract;
 
@@ -115,6 +119,8 @@ pub fn router(app: App) -> Router {
         .route("/api/v1/notices/changes", get(notices::changes))
         .route("/api/v1/notices/{public_id}", get(notices::show))
         .route("/openapi/public-v1.json", get(openapi::openapi))
+        .route("/api-reference", get(reference::page))
+        .route("/api-reference/{file}", get(reference::file))
         .with_state(app);
     ecf_api::finish(routes)
 }

@@ -1,5 +1,9 @@
 //! The published contract: put together from the functions' own declarations, written into the repository, held against it.
 
+mod examples;
+mod general;
+mod webhooks;
+
 use std::path::PathBuf;
 
 use ecf::ReceiptType;
@@ -70,6 +74,7 @@ pub fn document() -> Result<String, OpenapiError> {
         "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
     });
     document["servers"] = json!([{ "url": "/" }]);
+    document["tags"] = general::tags();
     document["components"]["securitySchemes"] = json!({
         "api_key": { "type": "apiKey", "in": "header", "name": "X-API-Key", "description": "A key belongs to one company and one environment." },
     });
@@ -80,6 +85,9 @@ pub fn document() -> Result<String, OpenapiError> {
         .into_iter()
         .map(|ecf_type| json!({ "$ref": format!("#/components/schemas/Payload{ecf_type}") }))
         .collect::<Value>();
+    examples::add(&mut document)?;
+    self::webhooks::add(&mut document);
+    general::add_answers(&mut document);
     let mut text = serde_json::to_string_pretty(&document)?;
     text.push('\n');
     Ok(text)

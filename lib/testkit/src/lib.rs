@@ -2,6 +2,7 @@
 //!
 //! [`TestStack`] makes table, bucket, queues and data key of the real template on the embedded services, under names of its own, so
 //! that tests run in parallel. [`TestStack::company`] signs a company up; [`request`] calls a router as the gateway would;
+//! [`check_answer`] holds what it answers against the published contract;
 //! [`TestStack::drain`] feeds a worker from its queue; [`Receiver`] is a webhook endpoint; [`AwsCalls`] counts what the SDK was
 //! asked for and lets calls fail. Time stands still until the test moves [`TestStack::clock`], and messages do not wait: a delay is
 //! noted in [`AwsCalls::delays`] and the message comes at once. Where the order in time matters, [`Timeline`] lets each come at its
@@ -11,6 +12,7 @@
 
 mod aws_calls;
 mod company;
+mod contract;
 mod drain;
 mod foreign;
 mod receipt;
@@ -21,6 +23,7 @@ mod timeline;
 
 pub use aws_calls::{AwsCalls, Call, Fault, Units};
 pub use company::{CompanyBuilder, P12_PIN, RNC, TestCompany, test_p12};
+pub use contract::{check_answer, check_event};
 pub use drain::Queue;
 pub use foreign::{FOREIGN_RNC, foreign_receipt, sign_foreign, unsigned_receipt};
 pub use receipt::send_job;

@@ -12,6 +12,8 @@ use http::{HeaderMap, Method, StatusCode, Uri};
 use serde_json::Value;
 use tokio::{net::TcpListener, sync::Notify, task::JoinHandle};
 
+use crate::check_event;
+
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// One request that came in.
@@ -94,9 +96,15 @@ impl Receiver {
         lock(&self.shared.answers).clear();
     }
 
-    /// Everything that came so far.
+    /// Everything that came so far; events are held against the contract.
     pub fn received(&self) -> Vec<Received> {
-        lock(&self.shared.received).clone()
+        let received = lock(&self.shared.received).clone();
+        for one in &received {
+            if let Some(event) = one.header("X-ECF-Event") {
+                check_event(event, &one.body).unwrap_or_else(|problem| panic!("{problem}"));
+            }
+        }
+        received
     }
 
     /// Waits until so many requests have come, and gives them.

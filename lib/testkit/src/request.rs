@@ -6,6 +6,8 @@ use http_body_util::BodyExt;
 use serde_json::Value;
 use tower::ServiceExt;
 
+use crate::check_answer;
+
 /// What a router answered.
 #[derive(Debug)]
 pub struct Answer {
@@ -60,11 +62,13 @@ pub async fn request(router: &Router, method: Method, path: &str, key: Option<&s
     send(router, request.body(body).expect("the test gave a valid path and key")).await
 }
 
-/// Calls a router with any request.
+/// Calls a router with any request, and holds the answer against the contract.
 pub async fn send(router: &Router, request: Request<Body>) -> Answer {
+    let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let Ok(response) = router.clone().oneshot(request).await;
     let (parts, body) = response.into_parts();
     let bytes = body.collect().await.expect("the body ends").to_bytes().to_vec();
+    check_answer(&method, &path, parts.status, &parts.headers, &bytes).unwrap_or_else(|problem| panic!("{problem}"));
     Answer {
         status: parts.status,
         headers: parts.headers,

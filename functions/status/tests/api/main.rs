@@ -11,7 +11,7 @@ use std::{fs, path::Path};
 use axum::Router;
 use ecf_runtime::{LambdaRequest, answer};
 use ecf_testkit::{Fault, TestStack, request};
-use http::Method;
+use http::{Method, StatusCode};
 use serde_json::{Value, json};
 use status::App;
 
@@ -64,6 +64,38 @@ async fn the_contract_is_served_as_it_is_checked_in() {
     ] {
         assert!(served["paths"][path].is_object(), "{path}");
     }
+}
+
+#[tokio::test]
+async fn the_reference_page_brings_all_that_it_needs() {
+    let (_stack, router) = started().await;
+    let page = request(&router, Method::GET, "/api-reference", None, None).await;
+    assert_eq!(
+        (page.status, page.header("content-type")),
+        (StatusCode::OK, Some("text/html; charset=utf-8"))
+    );
+    let policy = page.header("content-security-policy").unwrap();
+    assert!(policy.contains("default-src 'none'; script-src 'self';"), "{policy}");
+    let text = String::from_utf8(page.bytes).unwrap();
+    assert!(!text.contains("//"), "the page names another host: {text}");
+    let files: Vec<_> = text
+        .split("src=\"")
+        .skip(1)
+        .map(|rest| rest.split('"').next().unwrap())
+        .collect();
+    assert_eq!(files, ["api-reference/scalar-1.76.0.js", "api-reference/start.js"]);
+    for file in files {
+        let answer = request(&router, Method::GET, &format!("/{file}"), None, None).await;
+        assert_eq!(
+            (answer.status, answer.header("content-type")),
+            (StatusCode::OK, Some("text/javascript; charset=utf-8"))
+        );
+        assert_eq!(answer.header("x-content-type-options"), Some("nosniff"), "{file}");
+        let is_gzip = answer.bytes.starts_with(&[0x1f, 0x8b]);
+        assert_eq!(answer.header("content-encoding"), is_gzip.then_some("gzip"), "{file}");
+    }
+    let other = request(&router, Method::GET, "/api-reference/other.js", None, None).await;
+    assert_eq!(other.expect(404)["detail"]["code"], "not_found");
 }
 
 #[tokio::test]

@@ -60,8 +60,8 @@ impl<'a> Walk<'a> {
         for (path, methods) in contract["paths"].as_object().unwrap() {
             for (method, operation) in methods.as_object().unwrap() {
                 let name = operation["operationId"].as_str().unwrap().to_owned();
-                if name == "openapi" {
-                    // It is held against the code byte for byte.
+                if !path.starts_with("/api/v1/") {
+                    // The contract and its page are files that are held byte for byte.
                     continue;
                 }
                 unasked.insert((method.to_uppercase(), path.clone(), name));
@@ -94,7 +94,11 @@ impl<'a> Walk<'a> {
             of == method && if exact { template == path } else { fits(template, path) }
         };
         self.unasked.retain(|operation| !is_asked(operation));
-        let body = answer.expect(status);
+        let mut body = answer.expect(status);
+        if let Value::Array(keys) = &mut body {
+            // Two that were made in the same millisecond come in any order.
+            keys.sort_by_key(|key| (key["is_current"].to_string(), key["name"].to_string()));
+        }
         insta::with_settings!({ filters => FILTERS.to_vec(), prepend_module_to_snapshot => false }, {
             insta::assert_json_snapshot!(name, body);
         });

@@ -57,6 +57,7 @@ const ANSWERS: &[(&str, i64)] = &[
     ("status/notice-changes.json", 200),
     ("status/notice.json", 404),
     ("status/openapi.json", 200),
+    ("status/reference.json", 200),
     ("status/rnc.json", 503),
     ("webhooks/create.json", 201),
     ("webhooks/delete.json", 404),

@@ -127,7 +127,7 @@ async fn survive(weather: Weather) {
     let trouble = tokio::spawn(bad_days(caller.clone(), Dice::new(weather.seed, 2), peace.clone()));
     let (answered, ()) = tokio::join!(
         erp::sell(&caller, &clock, weather.receipts, &originals, weather.seed),
-        rage(&mut victim, weather.kills, Dice::new(weather.seed, 3)),
+        rage(&mut victim, &caller, weather.kills, Dice::new(weather.seed, 3)),
     );
     peace.cancel();
     trouble.await.unwrap();

@@ -6,9 +6,9 @@ use std::time::Duration;
 use ecf::Fecha;
 use ecf_local::{Local, RunOptions};
 use ecf_runtime::Clock;
-use ecf_testkit::{Received, Receiver};
+use ecf_testkit::{Received, Receiver, check_answer};
 use hmac::{Hmac, KeyInit, Mac};
-use http::Method;
+use http::{Method, StatusCode};
 use reqwest::header::HeaderMap;
 use serde_json::{Value, json};
 use sha2::Sha256;
@@ -75,10 +75,16 @@ impl Answer {
     }
 }
 
+/// Sends a request; an answer of the API is held against the contract.
 async fn answer(request: reqwest::RequestBuilder) -> Result<Answer, reqwest::Error> {
-    let response = request.send().await?;
+    let (client, request) = request.build_split();
+    let request = request?;
+    let (method, path) = (request.method().clone(), request.url().path().to_owned());
+    let response = client.execute(request).await?;
     let (status, headers) = (response.status().as_u16(), response.headers().clone());
     let bytes = response.bytes().await?;
+    let code = StatusCode::from_u16(status).unwrap();
+    check_answer(&method, &path, code, &headers, &bytes).unwrap_or_else(|problem| panic!("{problem}"));
     Ok(Answer {
         status,
         headers,

@@ -1,11 +1,20 @@
 //! Who kills the process, and starts it again on the same state and port.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use http::Method;
+use serde_json::Value;
 use tokio::task::spawn_blocking;
+use tokio::time::Instant;
 
 use super::dice::Dice;
 use crate::program::Program;
+use crate::support::Caller;
+
+/// How long the authority's next answer is waited for, and how often one looks.
+const LURKING: Duration = Duration::from_secs(3);
+const LOOK: Duration = Duration::from_millis(5);
 
 /// The program and what it is started with.
 pub(crate) struct Victim {
@@ -90,14 +99,39 @@ impl Victim {
     }
 }
 
-/// Kills so many times, at any moment of the work; every fourth time all messages are lost too.
-pub(crate) async fn rage(victim: &mut Victim, kills: u32, mut dice: Dice) {
+/// Kills so many times. At any moment of the work as a rule; every third time just after the authority answered about a
+/// verdict, when all messages are lost too: whoever is to be told of it is known to the table alone then.
+pub(crate) async fn rage(victim: &mut Victim, authority: &Caller, kills: u32, mut dice: Dice) {
     for kill in 0..kills {
         tokio::time::sleep(dice.millis(50, 2_500)).await;
-        match kill.is_multiple_of(4) {
-            true => victim.kill_and_lose_messages().await,
-            false => victim.kill().await,
+        if kill.is_multiple_of(3) {
+            a_verdict(authority).await;
+            tokio::time::sleep(dice.millis(0, 150)).await;
+            victim.kill_and_lose_messages().await;
+        } else {
+            victim.kill().await;
         }
     }
     assert!(kills == 0 || victim.losses > 0, "no message was lost");
+}
+
+/// Waits until the authority said what became of a receipt, if it does so before long.
+async fn a_verdict(authority: &Caller) {
+    let end = Instant::now() + LURKING;
+    let before = verdicts(authority).await;
+    while Instant::now() < end && verdicts(authority).await == before {
+        tokio::time::sleep(LOOK).await;
+    }
+}
+
+/// How often the authority answered where verdicts are told.
+async fn verdicts(authority: &Caller) -> u64 {
+    let url = format!("{}/_control/counters", authority.simulator_url);
+    let counters = authority.send(Method::GET, &url, None, None).await.expect(200);
+    let told = |counter: &&Value| {
+        let service = counter["service"].as_str().unwrap();
+        counter["status"] == 200 && ["consultaresultado", "recepcionfc"].contains(&service)
+    };
+    let counters = counters.as_array().unwrap().iter().filter(told);
+    counters.map(|counter| counter["times"].as_u64().unwrap()).sum()
 }

@@ -1,0 +1,22 @@
+// The viewer over the contract of this very deployment. Addresses are relative to the page, so that it works below any stage.
+// A key that is typed in stays in the page's memory.
+const base = new URL(".", location.href).href.replace(/\/$/, "");
+const contract = await (await fetch(`${base}/openapi/public-v1.json`)).text();
+// A receipt of an old day is refused, so the examples are of today.
+const today = new Intl.DateTimeFormat("en-GB", { timeZone: "America/Santo_Domingo", day: "2-digit", month: "2-digit", year: "numeric" })
+  .format(new Date())
+  .replaceAll("/", "-");
+
+Scalar.createApiReference("#reference", {
+  content: JSON.parse(contract.replaceAll(JSON.parse(contract)["x-example-day"], today)),
+  baseServerURL: base,
+  authentication: { preferredSecurityScheme: "api_key" },
+  persistAuth: false,
+  defaultHttpClient: { targetKey: "shell", clientKey: "curl" },
+  hideClientButton: true,
+  showDeveloperTools: "never",
+  telemetry: false,
+  withDefaultFonts: false,
+  agent: { disabled: true },
+  mcp: { disabled: true },
+});

@@ -1,0 +1,74 @@
+//! `GET /api-reference`: the contract to read and to try, by a viewer that is part of this binary. Nothing is fetched from elsewhere, and
+//! the policy of the page lets nothing be.
+
+use axum::extract::Path;
+use axum::http::{HeaderName, header};
+use axum::response::{IntoResponse, Response};
+use ecf_api::{ApiError, CodedError};
+
+const PAGE: &str = include_str!("../assets/api-reference/index.html");
+const START: &str = include_str!("../assets/api-reference/start.js");
+/// Compressed as it is sent; every browser takes it so.
+const VIEWER: &[u8] = include_bytes!("../assets/api-reference/scalar-1.76.0.js.gz");
+
+/// The viewer writes its styles into the page; scripts come as files of ours alone.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; \
+    connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+const UNGUESSED: (HeaderName, &str) = (header::X_CONTENT_TYPE_OPTIONS, "nosniff");
+const SCRIPT: (HeaderName, &str) = (header::CONTENT_TYPE, "text/javascript; charset=utf-8");
+
+/// The reference page. No key is needed to read it; one that is typed in to try something stays in the page's memory.
+#[utoipa::path(
+    get,
+    path = "/api-reference",
+    operation_id = "api_reference",
+    tag = "Servicio",
+    summary = "Referencia interactiva",
+    responses((status = 200, description = "The page", body = String, content_type = "text/html")),
+    security(()),
+)]
+pub(crate) async fn page() -> impl IntoResponse {
+    let headers = [
+        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
+        (header::CONTENT_SECURITY_POLICY, POLICY),
+        (header::REFERRER_POLICY, "no-referrer"),
+        (header::CACHE_CONTROL, "public, max-age=300"),
+        UNGUESSED,
+    ];
+    (headers, PAGE)
+}
+
+/// A script of the reference page.
+#[utoipa::path(
+    get,
+    path = "/api-reference/{file}",
+    operation_id = "api_reference_file",
+    tag = "Servicio",
+    summary = "Archivo de la referencia",
+    params(("file" = String, Path, description = "A file that the page names")),
+    responses(
+        (status = 200, description = "The file", body = String, content_type = "text/javascript"),
+        (status = 404, description = "The page has no such file", body = CodedError),
+    ),
+    security(()),
+)]
+pub(crate) async fn file(Path(file): Path<String>) -> Result<Response, ApiError> {
+    match file.as_str() {
+        "start.js" => {
+            let headers = [SCRIPT, (header::CACHE_CONTROL, "public, max-age=300"), UNGUESSED];
+            Ok((headers, START).into_response())
+        }
+        // Its name says its version.
+        "scalar-1.76.0.js" => {
+            let headers = [
+                SCRIPT,
+                (header::CONTENT_ENCODING, "gzip"),
+                (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
+                UNGUESSED,
+            ];
+            Ok((headers, VIEWER).into_response())
+        }
+        _ => Err(ApiError::not_found()),
+    }
+}

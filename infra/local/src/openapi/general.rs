@@ -1,0 +1,60 @@
+//! What belongs to no single operation.
+
+use serde_json::{Value, json};
+
+/// The groups of the operations, in the order in which a newcomer meets them.
+pub(super) fn tags() -> Value {
+    let tag = |(name, description): (&str, &str)| json!({ "name": name, "description": description });
+    [
+        ("Registro", "Una empresa se registra y recibe su primera clave. Hasta que se verifica solo emite en TesteCF."),
+        ("Certificados", "El archivo P12 con que se firma. Los anteriores se conservan como historial."),
+        ("Comprobantes", "Emitir, consultar y retirar e-CF. `idempotency_key` decide: la misma clave siempre responde con el mismo comprobante."),
+        ("Documentos", "Los comprobantes emitidos con filtros, y sus archivos byte por byte."),
+        ("Webhooks", "Avisos firmados a su sistema, repetidos durante 24 horas hasta que se aceptan."),
+        ("Secuencias", "Los rangos de e-NCF, numerados por el servicio o por quien llama."),
+        ("Buzón", "Los e-CF recibidos de otros emisores, con su acuse firmado."),
+        ("Empresa", "El perfil, el resumen y las claves de API. Una clave vale para una empresa y un ambiente."),
+        ("Herramientas", "Verificar un XML firmado, examinar un P12, firmar un formulario de la Oficina Virtual."),
+        ("Autoridad tributaria", "El estado de los servicios de la autoridad, su directorio y su registro de contribuyentes."),
+        ("Avisos", "Lo que el operador tiene que decir a las empresas."),
+        ("Servicio", "La salud del servicio y este contrato."),
+    ]
+    .map(tag)
+    .into()
+}
+
+/// What any operation may answer: no handler declares it, because layers in front of the handlers and the gateway say it.
+pub(super) fn add_answers(document: &mut Value) {
+    let coded = json!({ "$ref": "#/components/schemas/CodedError" });
+    let error = |description: &str, schema: Value| json!({ "description": description, "content": { "application/json": { "schema": schema } } });
+    document["components"]["responses"] = json!({
+        "TooLarge": error("The body is beyond 4 MB", json!({ "anyOf": [coded, { "$ref": "#/components/schemas/GatewayError" }] })),
+        "UnsupportedMediaType": error("The body is of another content type", coded.clone()),
+        "Error": error(
+            "Any other error: `detail` is an object with `code` and `message`, the list of bad fields, or a sentence of the gateway",
+            json!({ "anyOf": [coded, { "$ref": "#/components/schemas/ValidationError" }, { "$ref": "#/components/schemas/GatewayError" }] }),
+        ),
+    });
+    document["components"]["schemas"]["GatewayError"] = json!({
+        "type": "object", "required": ["detail"], "properties": { "detail": { "type": "string" } },
+        "description": "What the gateway says before a function is asked.",
+    });
+    let general = |name: &str| json!({ "$ref": format!("#/components/responses/{name}") });
+    let paths = document["paths"]
+        .as_object_mut()
+        .into_iter()
+        .flat_map(|paths| paths.values_mut());
+    for operation in paths
+        .filter_map(Value::as_object_mut)
+        .flat_map(|methods| methods.values_mut())
+    {
+        let has_body = operation.get("requestBody").is_some();
+        let Some(responses) = operation["responses"].as_object_mut() else {
+            continue;
+        };
+        let with_body = [("413", "TooLarge"), ("415", "UnsupportedMediaType")];
+        for (status, name) in with_body.into_iter().filter(|_| has_body).chain([("default", "Error")]) {
+            responses.entry(status).or_insert_with(|| general(name));
+        }
+    }
+}
