@@ -25,6 +25,7 @@ pub(crate) enum Service {
     Semilla,
     ValidacionCertificado,
     Recepcion,
+    AprobacionComercial,
 }
 
 impl Address {
@@ -48,6 +49,7 @@ impl Address {
             ["autenticacion", "api", "semilla"] => Service::Semilla,
             ["autenticacion", "api", "validacioncertificado"] => Service::ValidacionCertificado,
             ["recepcion", "api", "ecf"] => Service::Recepcion,
+            ["aprobacioncomercial", "api", "ecf"] => Service::AprobacionComercial,
             _ => return None,
         };
         Some(Self {

@@ -6,12 +6,14 @@
 //! | `GET /fe/autenticacion/api/semilla` | [`authenticate`]: a fresh seed |
 //! | `POST /fe/autenticacion/api/validacioncertificado` | [`authenticate`]: the signed seed becomes a token, once |
 //! | `POST /fe/recepcion/api/ecf` | [`receive`]: a receipt is kept in the inbox and acknowledged with a signed ARECF |
+//! | `POST /fe/aprobacioncomercial/api/ecf` | [`approve`]: a buyer approves or rejects a receipt of ours |
 //!
 //! The function takes every path that no other function has, in any letter case. Callers are strangers: what they send is
 //! bounded, verified before it is believed, and kept only when it is a good receipt for a verified company of ours. What is
 //! answered as received is kept before.
 
 mod address;
+mod approve;
 mod authenticate;
 mod judge;
 mod receive;
@@ -30,9 +32,9 @@ use ecf::{Environment, Rnc};
 use ecf_api::{ApiError, BODY_LIMIT_BYTES};
 use ecf_runtime::Clock;
 use ecf_runtime::env::Env;
-use ecf_store::{Artifacts, Clients, Company, Identities, Profiles, Queues, Scope, Table, Vault};
+use ecf_store::{AnnouncementId, Artifacts, Clients, Company, Identities, Profiles, Queues, Scope, Table, Vault};
 use http::header::ALLOW;
-use http::{HeaderValue, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use jiff::Timestamp;
 use xmldsig::{Identity, Limits};
 
@@ -94,6 +96,62 @@ impl App {
         }))
     }
 
+    /// The company whose published address was called, once the caller showed what it demands; `None`: the address names none.
+    async fn published(
+        &self,
+        address: &Address,
+        headers: &HeaderMap,
+        now: Timestamp,
+    ) -> Result<Option<Recipient>, ApiError> {
+        let Some(rnc) = &address.rnc else {
+            return Ok(None);
+        };
+        let recipient = self.recipient(rnc, address.environment, now).await?;
+        let recipient = recipient.ok_or_else(ApiError::not_found)?;
+        self.authorize(&recipient, address, headers, now).await?;
+        Ok(Some(recipient))
+    }
+
+    /// The company that a document names, for an address without one.
+    async fn named(
+        &self,
+        address: &Address,
+        headers: &HeaderMap,
+        rnc: Option<&Rnc>,
+        now: Timestamp,
+    ) -> Result<Option<Recipient>, ApiError> {
+        let Some(rnc) = rnc else {
+            return Ok(None);
+        };
+        let recipient = self.recipient(rnc, None, now).await?;
+        if let Some(recipient) = &recipient {
+            self.authorize(recipient, address, headers, now).await?;
+        }
+        Ok(recipient)
+    }
+
+    /// Companies that want to know who calls demand a token.
+    async fn authorize(
+        &self,
+        recipient: &Recipient,
+        address: &Address,
+        headers: &HeaderMap,
+        now: Timestamp,
+    ) -> Result<(), ApiError> {
+        if recipient.company.settings.reception_token {
+            authenticate::check_token(self, recipient, address, headers, now).await?;
+        }
+        Ok(())
+    }
+
+    /// Queues news that is kept already.
+    async fn tell(&self, scope: &Scope, news: &AnnouncementId) {
+        if let Err(error) = ecf_webhooks::tell(&self.queues, scope, news).await {
+            let error = ecf_runtime::telemetry::chain(&error);
+            tracing::warn!(%error, "news was not queued; it goes by the due index");
+        }
+    }
+
     /// Who signs for a company. Without a certificate it cannot receive now; the sender is to try again.
     async fn signer(&self, recipient: &Recipient, now: Timestamp) -> Result<Arc<Identity>, ApiError> {
         let identity = self.identities.of(&recipient.company.id, now).await?;
@@ -141,6 +199,7 @@ async fn serve(State(app): State<App>, request: Request) -> Result<Response, Api
     match address.service {
         Service::Semilla => authenticate::semilla(&app, &address).await,
         Service::ValidacionCertificado => authenticate::validate(&app, &address, &headers, &body).await,
+        Service::AprobacionComercial => approve::approve(&app, &address, &headers, &body).await,
         Service::Recepcion => receive::receive(&app, &address, &headers, &body).await,
     }
 }

@@ -15,7 +15,7 @@ use jiff::Timestamp;
 use xmldsig::Identity;
 
 use crate::address::Address;
-use crate::authenticate::{check_token, xml};
+use crate::authenticate::xml;
 use crate::judge::{Arrived, Good, judge};
 use crate::{App, Recipient, upload};
 
@@ -26,24 +26,16 @@ pub(crate) async fn receive(
     body: &[u8],
 ) -> Result<Response, ApiError> {
     let now = app.clock.now();
-    let published = match &address.rnc {
-        Some(rnc) => {
-            let recipient = app.recipient(rnc, address.environment, now).await?;
-            let recipient = recipient.ok_or_else(ApiError::not_found)?;
-            authorize(app, &recipient, address, headers, now).await?;
-            Some(recipient)
-        }
-        None => None,
-    };
+    let published = app.published(address, headers, now).await?;
     let document = upload::document(headers, body)
         .ok_or_else(|| ApiError::bad_request("no_document", "the request carries no XML"))?;
     let arrived = judge(upload::without_mark(document), now)?;
     let recipient = match published {
         Some(recipient) => recipient,
         None => {
-            let recipient = buyer(app, &arrived, now).await?;
-            authorize(app, &recipient, address, headers, now).await?;
-            recipient
+            let buyer = app.named(address, headers, arrived.rnc_comprador.as_ref(), now).await?;
+            let nobody = || ApiError::bad_request("unknown_buyer", "RNCComprador is nobody who receives here");
+            buyer.ok_or_else(nobody)?
         }
     };
     let signer = app.signer(&recipient, now).await?;
@@ -75,29 +67,6 @@ pub(crate) async fn receive(
     }
 }
 
-/// The company that an address without one leads to: the buyer in the document.
-async fn buyer(app: &App, arrived: &Arrived, now: Timestamp) -> Result<Recipient, ApiError> {
-    let recipient = match &arrived.rnc_comprador {
-        Some(rnc) => app.recipient(rnc, None, now).await?,
-        None => None,
-    };
-    recipient.ok_or_else(|| ApiError::bad_request("unknown_buyer", "RNCComprador is nobody who receives here"))
-}
-
-/// Companies that want to know who calls ask for a token.
-async fn authorize(
-    app: &App,
-    recipient: &Recipient,
-    address: &Address,
-    headers: &HeaderMap,
-    now: Timestamp,
-) -> Result<(), ApiError> {
-    if recipient.company.settings.reception_token {
-        check_token(app, recipient, address, headers, now).await?;
-    }
-    Ok(())
-}
-
 /// Keeps a receipt with its acknowledgement and the news of it.
 async fn keep(app: &App, answer: &Answer<'_>, good: &Good, document: &[u8], arecf: &[u8]) -> Result<Kept, ApiError> {
     let (scope, now) = (&answer.recipient.scope, answer.now);
@@ -127,10 +96,7 @@ async fn keep(app: &App, answer: &Answer<'_>, good: &Good, document: &[u8], arec
     let kept = app.table.keep_received(scope, &item, &news).await?;
     if kept == Kept::New {
         tracing::info!(inbox.id = %item.id, %encf, issuer.rnc = %rnc_emisor, "a receipt was received");
-        if let Err(error) = ecf_webhooks::tell(&app.queues, scope, &news.id).await {
-            let error = ecf_runtime::telemetry::chain(&error);
-            tracing::warn!(%error, "the news of a receipt was not queued; it goes by the due index");
-        }
+        app.tell(scope, &news.id).await;
     }
     Ok(kept)
 }

@@ -28,6 +28,7 @@ pub async fn artifact(artifacts: &Artifacts, receipt: &Receipt, kind: ArtifactKi
         ArtifactKind::TaxauthResponse => response(receipt)?,
         // A function that makes the printed representation answers this kind before it comes here.
         ArtifactKind::Ri => return Err(not_applicable("this deployment makes no printed representation (RI)")),
+        ArtifactKind::Acecf => acecf(artifacts, receipt).await?,
         ArtifactKind::Payload | ArtifactKind::ReceivedXml | ArtifactKind::Arecf => return Err(ApiError::not_found()),
     };
     let document = match receipt.encf() {
@@ -75,6 +76,19 @@ fn response(receipt: &Receipt) -> Result<Bytes, ApiError> {
         ))),
         state => Err(not_ready(format!(
             "the receipt is {state}: the tax authority has not answered yet"
+        ))),
+    }
+}
+
+async fn acecf(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiError> {
+    match &receipt.buyer_answer {
+        Some(answer) => kept(artifacts, receipt, ArtifactKind::Acecf, &answer.acecf).await,
+        None if receipt.ecf_type.is_approved_by_buyers() => Err(not_ready(
+            "the buyer has neither approved nor rejected the receipt".to_owned(),
+        )),
+        None => Err(not_applicable(format!(
+            "receipts of type {} are not approved by their buyers",
+            receipt.ecf_type
         ))),
     }
 }

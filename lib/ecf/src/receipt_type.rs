@@ -86,6 +86,11 @@ impl ReceiptType {
         matches!(self, Self::E31 | Self::E33 | Self::E34 | Self::E44)
     }
 
+    /// Whether a buyer approves or rejects it commercially (Descripción técnica, emisor-receptor).
+    pub const fn is_approved_by_buyers(self) -> bool {
+        self.is_exchanged() || matches!(self, Self::E45)
+    }
+
     /// Whether the receipt is a note on another receipt.
     pub const fn is_note(self) -> bool {
         matches!(self, Self::E33 | Self::E34)

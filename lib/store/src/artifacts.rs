@@ -71,16 +71,19 @@ pub enum ArtifactKind {
     ReceivedXml,
     /// Our acknowledgement of it.
     Arecf,
+    /// A buyer's approval or rejection, byte for byte.
+    Acecf,
 }
 
 impl ArtifactKind {
     /// The kinds that the API serves.
-    pub const PUBLIC: [Self; 5] = [
+    pub const PUBLIC: [Self; 6] = [
         Self::GeneratedXml,
         Self::SignedXml,
         Self::Rfce,
         Self::Ri,
         Self::TaxauthResponse,
+        Self::Acecf,
     ];
 
     /// Its name in the API and in S3.
@@ -94,6 +97,7 @@ impl ArtifactKind {
             Self::Payload => "payload",
             Self::ReceivedXml => "received-xml",
             Self::Arecf => "arecf",
+            Self::Acecf => "acecf",
         }
     }
 
@@ -107,7 +111,9 @@ impl ArtifactKind {
 
     pub const fn content_type(self) -> &'static str {
         match self {
-            Self::SignedXml | Self::GeneratedXml | Self::Rfce | Self::ReceivedXml | Self::Arecf => "application/xml",
+            Self::SignedXml | Self::GeneratedXml | Self::Rfce | Self::ReceivedXml | Self::Arecf | Self::Acecf => {
+                "application/xml"
+            }
             Self::Ri => "application/pdf",
             Self::TaxauthResponse | Self::Payload => "application/json",
         }
@@ -123,6 +129,7 @@ impl ArtifactKind {
             Self::TaxauthResponse => format!("{document}-response.json"),
             Self::Payload => format!("{document}-payload.json"),
             Self::Arecf => format!("{document}-arecf.xml"),
+            Self::Acecf => format!("{document}-acecf.xml"),
         }
     }
 }

@@ -40,6 +40,7 @@
 //! | was it received before | [`Table::was_received`] | `il#{company}#{env}#{rnc}` / e-NCF | 1 read |
 //! | inbox, all, unread or acked | [`Table::inbox`], [`Table::inbox_item`] | `in#…`, `iu#…`, `ia#…` / id | by page, 1 read |
 //! | acknowledged by the ERP | [`Table::ack_inbox_item`] | `in#…`, `iu#…`, `ia#…` | 6 writes |
+//! | what a buyer says of a receipt | [`Table::record_buyer_answer`] | receipt; `an#…` | 4 writes + 1 index |
 //! | a seed is used once | [`Table::use_seed`] | `seed#{nonce}` | 1 write |
 //! | the authority's token | [`Table::token`] | `tok#{certificate}#{env}` | 1 read |
 //! | condition of the authority | [`Table::condition`] | `ta#{env}`: breakers, status | ½ read, per process and seconds |
@@ -83,17 +84,17 @@ pub use profiles::Profiles;
 pub use queues::{IssuingJob, LONGEST_DELAY, QueueUrls, Queues, SubmissionJob, SubmissionUrls, WebhookJob};
 pub use register::{NewRegister, Register, RegisterAnswer, RegisterEdition, Registered, Taxpayer};
 pub use table::{
-    Announcement, ApiKey, Audience, AuthorityStatus, Breaker, CallerTake, Cause, CertificateActivated,
-    CertificateOwner, CertificateSummary, Changed, Claim, Cleared, Company, CompanyChanges, CompanyCreated,
-    CompanySettings, Condition, Created, DayCounts, DayPage, Delivery, DirectoryEntry, DirectoryListing, Door,
-    DueEntry, DueNumbers, DueRange, DueRecord, DueType, Edit, Failure, Failures, HOLD_SPREAD, Host, InboxItem, Kept,
-    LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, MOST_FREE, Mode, ModifiedReceipt, NewApiKey,
-    NewCompany, NewNote, NewRange, NewReceipt, NewSignup, NewWebhook, Note, Notice, NoticeCategory, NoticeChange,
-    NoticeChanged, NoticeContent, NoticeEdit, NoticeEvent, NoticePage, NoticeSeverity, NoticeState, Numbering,
-    OUTCOME_UNKNOWN, Open, Opened, OutboxEntry, Pause, RANGE_SHARDS, RANGES_PER_TYPE, Range, RangeAlert, RangeChanges,
-    RangeId, RangeIdError, RangeState, Receipt, ReceiptFilter, ReceiptPage, Recorded, Reviewed, SHARDS, ServiceStatus,
-    SettingsChanges, Signed, SignedLater, SignupRecord, StatusCheck, StoredToken, Table, Take, Thresholds, Turn,
-    Undelivered, UnknownCertificateOwner, Verdict, Verification, WEBHOOK_LIMIT, Webhook, WebhookChanges,
-    WebhookCreated, Window, Withdrawal, fiscal_day, webhook_context,
+    Announcement, Answered, ApiKey, Audience, AuthorityStatus, Breaker, BuyerAnswer, CallerTake, Cause,
+    CertificateActivated, CertificateOwner, CertificateSummary, Changed, Claim, Cleared, Company, CompanyChanges,
+    CompanyCreated, CompanySettings, Condition, Created, DayCounts, DayPage, Delivery, DirectoryEntry,
+    DirectoryListing, Door, DueEntry, DueNumbers, DueRange, DueRecord, DueType, Edit, Failure, Failures, HOLD_SPREAD,
+    Host, InboxItem, Kept, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, MOST_FREE, Mode,
+    ModifiedReceipt, NewApiKey, NewCompany, NewNote, NewRange, NewReceipt, NewSignup, NewWebhook, Note, Notice,
+    NoticeCategory, NoticeChange, NoticeChanged, NoticeContent, NoticeEdit, NoticeEvent, NoticePage, NoticeSeverity,
+    NoticeState, Numbering, OUTCOME_UNKNOWN, Open, Opened, OutboxEntry, Pause, RANGE_SHARDS, RANGES_PER_TYPE, Range,
+    RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt, ReceiptFilter, ReceiptPage, Recorded,
+    Reviewed, SHARDS, ServiceStatus, SettingsChanges, Signed, SignedLater, SignupRecord, StatusCheck, StoredToken,
+    Table, Take, Thresholds, Turn, Undelivered, UnknownCertificateOwner, Verdict, Verification, WEBHOOK_LIMIT, Webhook,
+    WebhookChanges, WebhookCreated, Window, Withdrawal, fiscal_day, webhook_context,
 };
 pub use vault::{StoredCertificate, Vault};

@@ -60,9 +60,9 @@ pub use notices::{
     NoticeSeverity, NoticeState,
 };
 pub use receipts::{
-    Claim, Cleared, Created, Failure, HOLD_SPREAD, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedReceipt, Mode,
-    ModifiedReceipt, NewNote, NewReceipt, Note, OUTCOME_UNKNOWN, OutboxEntry, Receipt, ReceiptFilter, ReceiptPage,
-    Recorded, Signed, SignedLater, Verdict, Withdrawal,
+    Answered, BuyerAnswer, Claim, Cleared, Created, Failure, HOLD_SPREAD, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND,
+    ListedReceipt, Mode, ModifiedReceipt, NewNote, NewReceipt, Note, OUTCOME_UNKNOWN, OutboxEntry, Receipt,
+    ReceiptFilter, ReceiptPage, Recorded, Signed, SignedLater, Verdict, Withdrawal,
 };
 pub use sequences::{
     CallerTake, Changed, DueNumbers, DueRange, DueType, MOST_FREE, NewRange, Numbering, Opened, RANGE_SHARDS,

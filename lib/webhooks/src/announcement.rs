@@ -7,7 +7,11 @@
 use std::time::Duration;
 
 use ecf::ReceiptType;
-use ecf_store::{Announcement, AnnouncementId, InboxItem, Queues, Scope, StoreError, Table, WebhookId, WebhookJob};
+use ecf::catalogue::EstadoAprobacion;
+use ecf_store::{
+    Announcement, AnnouncementId, BuyerAnswer, InboxItem, Queues, Receipt, Scope, StoreError, Table, WebhookId,
+    WebhookJob,
+};
 use jiff::{Timestamp, civil::Date};
 use serde::Serialize;
 
@@ -61,6 +65,13 @@ pub enum News<'a> {
         /// The receipt, as it is in the inbox.
         item: &'a InboxItem,
     },
+    /// A buyer answered a receipt.
+    ApprovalReceived {
+        /// The receipt.
+        receipt: &'a Receipt,
+        /// What the buyer says of it.
+        answer: &'a BuyerAnswer,
+    },
 }
 
 #[derive(Serialize)]
@@ -102,6 +113,14 @@ enum Details<'a> {
         monto_total: Option<&'a str>,
         fecha_emision: Option<&'a str>,
     },
+    Approval {
+        receipt_id: String,
+        ecf_type: &'a str,
+        encf: Option<String>,
+        rnc_comprador: Option<&'a str>,
+        buyer_status: &'static str,
+        reason: Option<&'a str>,
+    },
 }
 
 impl News<'_> {
@@ -111,6 +130,7 @@ impl News<'_> {
             Self::SequenceExpiring { .. } => EventName::SequenceExpiring,
             Self::WebhookPaused { .. } => EventName::WebhookPaused,
             Self::InboxReceived { .. } => EventName::InboxReceived,
+            Self::ApprovalReceived { .. } => EventName::ApprovalReceived,
         }
     }
 
@@ -135,6 +155,7 @@ impl News<'_> {
                 webhook, failing_since, ..
             } => format!("{webhook}/{}", failing_since.as_millisecond()),
             Self::InboxReceived { item } => item.id.to_string(),
+            Self::ApprovalReceived { receipt, .. } => receipt.public_id.to_string(),
         }
     }
 
@@ -209,6 +230,17 @@ impl News<'_> {
                 rnc_comprador: item.rnc_comprador.as_str(),
                 monto_total: item.monto_total.as_deref(),
                 fecha_emision: item.fecha_emision.as_deref(),
+            },
+            Self::ApprovalReceived { receipt, answer } => Details::Approval {
+                receipt_id: receipt.public_id.to_string(),
+                ecf_type: receipt.ecf_type.as_str(),
+                encf: receipt.encf().map(ToString::to_string),
+                rnc_comprador: receipt.rnc_comprador.as_deref(),
+                buyer_status: match answer.estado {
+                    EstadoAprobacion::Aceptado => "approved",
+                    EstadoAprobacion::Rechazado => "rejected",
+                },
+                reason: answer.reason.as_deref(),
             },
         }
     }

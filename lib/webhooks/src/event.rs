@@ -24,6 +24,8 @@ pub enum EventName {
     WebhookPaused,
     /// Another issuer sent a receipt, and it was acknowledged as received.
     InboxReceived,
+    /// A buyer approved or rejected a receipt commercially.
+    ApprovalReceived,
 }
 
 /// Names of steps that are no fiscal states: a subscriber may name them, and never hears of them.
@@ -37,7 +39,7 @@ const NOTICE_WILDCARDS: [&str; 2] = ["taxauth.*", "dgii.*"];
 
 impl EventName {
     /// Every event.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Accepted,
         Self::ConditionallyAccepted,
         Self::Rejected,
@@ -46,6 +48,7 @@ impl EventName {
         Self::SequenceExpiring,
         Self::WebhookPaused,
         Self::InboxReceived,
+        Self::ApprovalReceived,
     ];
 
     /// Its name in subscriptions, payloads and the `X-ECF-Event` header.
@@ -60,6 +63,7 @@ impl EventName {
             Self::SequenceExpiring => "sequence.expiring",
             Self::WebhookPaused => "webhook.paused",
             Self::InboxReceived => "inbox.received",
+            Self::ApprovalReceived => "approval.received",
         }
     }
 

@@ -14,8 +14,12 @@ async fn invoke(api: &Api, name: &str) -> (i64, String) {
         .join(name);
     let event: LambdaRequest = serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap();
     let answer = serde_json::to_value(answer(api.router.clone(), event).await).unwrap();
-    let body = BASE64_STANDARD.decode(answer["body"].as_str().unwrap()).unwrap();
-    (answer["statusCode"].as_i64().unwrap(), String::from_utf8(body).unwrap())
+    let body = answer["body"].as_str().unwrap();
+    let body = match answer["isBase64Encoded"].as_bool() {
+        Some(true) => String::from_utf8(BASE64_STANDARD.decode(body).unwrap()).unwrap(),
+        _ => body.to_owned(),
+    };
+    (answer["statusCode"].as_i64().unwrap(), body)
 }
 
 #[tokio::test]
@@ -31,4 +35,8 @@ async fn every_payload_in_the_folder_is_answered() {
         arecf.contains("<Estado>1</Estado><CodigoMotivoNoRecibido>1<"),
         "{arecf}"
     );
+    // Nobody signed the approval.
+    let (status, refused) = invoke(&api, "acecf.json").await;
+    assert_eq!(status, 400, "{refused}");
+    assert!(refused.contains("\"signature\""), "{refused}");
 }

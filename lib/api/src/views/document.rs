@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 
 use ecf::StampHosts;
-use ecf_store::Receipt;
+use ecf::catalogue::EstadoAprobacion;
+use ecf_store::{BuyerAnswer, Receipt};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -49,6 +50,36 @@ pub struct DocumentView {
     /// What the tax authority's messages mean, where that is known; left out when there is nothing to tell.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub explanations: Vec<ExplanationView>,
+    /// What the buyer said of the receipt; left out until then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buyer_answer: Option<BuyerAnswerView>,
+}
+
+/// A buyer's commercial approval or rejection.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct BuyerAnswerView {
+    /// `approved` or `rejected`.
+    pub status: &'static str,
+    /// Why it was rejected, in the buyer's words.
+    pub reason: Option<String>,
+    /// Who signed it: the subject of the certificate.
+    pub signer: String,
+    #[schema(value_type = String, format = DateTime)]
+    pub received_at: Instant,
+}
+
+impl From<&BuyerAnswer> for BuyerAnswerView {
+    fn from(answer: &BuyerAnswer) -> Self {
+        Self {
+            status: match answer.estado {
+                EstadoAprobacion::Aceptado => "approved",
+                EstadoAprobacion::Rechazado => "rejected",
+            },
+            reason: answer.reason.clone(),
+            signer: answer.signer.clone(),
+            received_at: answer.received_at.into(),
+        }
+    }
 }
 
 impl DocumentView {
@@ -75,6 +106,7 @@ impl DocumentView {
             error_code: receipt.error_code.clone(),
             error_message: receipt.error_message.clone(),
             explanations: ExplanationView::all_of(receipt),
+            buyer_answer: receipt.buyer_answer.as_ref().map(Into::into),
         }
     }
 }
@@ -131,6 +163,7 @@ impl ArtifactsView {
             ("rfce", "rfce", has_rfce),
             ("taxauth_response", "taxauth-response", has_response),
             ("dgii_response", "dgii-response", has_response),
+            ("acecf", "acecf", receipt.buyer_answer.is_some()),
         ];
         let there = files.into_iter().filter(|(_, _, is_there)| *is_there);
         let id = receipt.public_id;

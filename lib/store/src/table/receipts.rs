@@ -6,6 +6,7 @@
 //! each send, `holding.rs` what waits for the authority, `verdict.rs` the end of the way, `notes.rs` what notes take from the receipts that they modify, `finding.rs`
 //! the other ways to a receipt, `listing.rs` many of them in order.
 
+mod buyer;
 mod creation;
 mod finding;
 mod holding;
@@ -20,6 +21,7 @@ mod withdrawal;
 use ecf::{Circumstances, Condition, Encf, Fecha, ReceiptState, ReceiptType, Rnc, Stamp, StampHosts};
 use jiff::{Timestamp, civil::Date};
 
+pub use buyer::{Answered, BuyerAnswer};
 pub(super) use creation::TAKEN_AT as LOCK_TAKEN_AT;
 pub use creation::{Created, NewReceipt, SignedLater};
 pub use finding::ListedReceipt;
@@ -93,6 +95,8 @@ pub struct Receipt {
     pub waiting_notes: Vec<ReceiptId>,
     /// How many hours it had waited for the authority when somebody was alarmed about it last.
     pub delivery_alarm_hours: Option<u32>,
+    /// What the buyer said of it.
+    pub buyer_answer: Option<BuyerAnswer>,
     /// When housekeeping looks after this receipt; absent when nothing is left to do.
     pub next_action_at: Option<Timestamp>,
 }

@@ -1,0 +1,102 @@
+//! `POST /fe/aprobacioncomercial/api/ecf`.
+
+use ecf_store::{ArtifactKind, Receipt};
+use ecf_testkit::sign_foreign;
+use serde_json::json;
+
+use crate::Api;
+
+const ENCF: &str = "E310000000001";
+
+/// What a buyer says of a receipt of the kit, in the authority's own words: a total without decimals.
+fn acecf(estado: &str) -> String {
+    format!(
+        "<ACECF><DetalleAprobacionComercial><Version>1.0</Version><RNCEmisor>130000001</RNCEmisor><eNCF>{ENCF}</eNCF>\
+<FechaEmision>27-11-2026</FechaEmision><MontoTotal>11800</MontoTotal><RNCComprador>131880681</RNCComprador>\
+<Estado>{estado}</Estado>{}<FechaHoraAprobacionComercial>27-11-2026 11:00:00</FechaHoraAprobacionComercial>\
+</DetalleAprobacionComercial></ACECF>",
+        if estado == "2" {
+            "<DetalleMotivoRechazo>Falta la mitad</DetalleMotivoRechazo>"
+        } else {
+            ""
+        }
+    )
+}
+
+impl Api {
+    async fn answer(&self, xml: &[u8]) -> ecf_testkit::Answer {
+        self.post(&self.published("aprobacioncomercial/api/ecf"), xml, None)
+            .await
+    }
+
+    async fn receipt(&self) -> Receipt {
+        let encf = ENCF.parse().unwrap();
+        let receipt = self.stack.table().receipt_by_encf(&self.company.scope, &encf).await;
+        receipt.unwrap().unwrap()
+    }
+}
+
+#[tokio::test]
+async fn the_buyers_first_answer_is_final() {
+    let api = Api::start().await;
+    api.stack.signed_receipt(&api.company, ENCF).await;
+    let rejection = sign_foreign(&acecf("2"));
+    let expected = json!({ "codigo": "1", "estado": "Rechazo Comercial Recibido", "mensaje": [] });
+    assert_eq!(api.answer(&rejection).await.expect(200), expected);
+    let receipt = api.receipt().await;
+    let answer = receipt.buyer_answer.clone().unwrap();
+    assert_eq!(
+        (answer.estado.code(), answer.reason.as_deref()),
+        ("2", Some("Falta la mitad"))
+    );
+    let scope = &api.company.scope;
+    let artifacts = api.stack.artifacts();
+    let kept = artifacts.get(
+        scope,
+        receipt.created_at,
+        &receipt.public_id,
+        ArtifactKind::Acecf,
+        &answer.acecf,
+    );
+    assert_eq!(kept.await.unwrap().as_deref(), Some(rejection.as_slice()));
+
+    assert_eq!(api.answer(&rejection).await.expect(200), expected);
+    let refused = api.answer(&sign_foreign(&acecf("1"))).await.expect(400);
+    assert_eq!(refused["detail"]["code"], "answered_already");
+    assert_eq!(api.receipt().await, receipt);
+    assert_eq!(api.news(), 1);
+}
+
+#[tokio::test]
+async fn what_does_not_fit_a_receipt_of_ours_is_refused_and_leaves_nothing() {
+    let api = Api::start().await;
+    api.stack.signed_receipt(&api.company, ENCF).await;
+    let changed = |from: &str, to: &str| {
+        let good = acecf("1");
+        assert!(good.contains(from), "{from}");
+        sign_foreign(&good.replace(from, to))
+    };
+    let altered = String::from_utf8(sign_foreign(&acecf("1")))
+        .unwrap()
+        .replace("<Estado>1", "<Estado>2");
+    for (code, xml) in [
+        ("no_document", b"{}".to_vec()),
+        ("signature", acecf("1").into_bytes()),
+        ("signature", altered.into_bytes()),
+        ("signature", changed("27-11-2026 11:00:00", "27-11-2025 11:00:00")),
+        ("structure", changed("<Estado>1", "<Estado>3")),
+        ("structure", sign_foreign("<ARECF></ARECF>")),
+        ("receipt_not_found", changed(ENCF, "E310000000002")),
+        ("receipt_not_found", changed("130000001", "131880681")),
+        ("differs_from_receipt", changed("<FechaEmision>27", "<FechaEmision>26")),
+        ("differs_from_receipt", changed(">11800<", ">11800.01<")),
+        ("differs_from_receipt", changed("131880681", "101672919")),
+    ] {
+        let refused = api.answer(&xml).await.expect(400);
+        assert_eq!(refused["detail"]["code"], code, "{refused}");
+    }
+    assert_eq!((api.receipt().await.buyer_answer, api.news()), (None, 0));
+    let bare = "/fe/AprobacionComercial/api/ecf";
+    assert_eq!(api.post(bare, &sign_foreign(&acecf("1")), None).await.status, 200);
+    assert_eq!(api.receipt().await.buyer_answer.unwrap().estado.code(), "1");
+}

@@ -1,0 +1,88 @@
+//! What the buyer says of a receipt: approved or rejected, once.
+
+use ecf::catalogue::EstadoAprobacion;
+use jiff::Timestamp;
+
+use crate::{
+    StoreError,
+    artifacts::ContentHash,
+    ids::{ReceiptId, Scope},
+    table::{
+        Announcement, Table, announcements,
+        change::Change,
+        item::{Stored, bytes, instant, text},
+        keys,
+        write::{Part, Transacted},
+    },
+};
+
+const ANSWER: &str = "ba";
+const REASON: &str = "br";
+const ACECF: &str = "bx";
+const RECEIVED_AT: &str = "bt";
+const SIGNER: &str = "bs";
+
+/// A buyer's approval or rejection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BuyerAnswer {
+    pub estado: EstadoAprobacion,
+    /// Why it was rejected, in the buyer's words.
+    pub reason: Option<String>,
+    /// The signed message.
+    pub acecf: ContentHash,
+    pub received_at: Timestamp,
+    /// The subject of the certificate that signed it: the buyer, or somebody whom the buyer lets sign.
+    pub signer: String,
+}
+
+/// What became of a buyer's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answered {
+    Now,
+    /// There is an answer already, which stays.
+    Already(BuyerAnswer),
+}
+
+impl Table {
+    /// Notes what the buyer said of a receipt, together with the news of it, unless the buyer answered before. The message is in
+    /// the bucket already.
+    pub async fn record_buyer_answer(
+        &self,
+        scope: &Scope,
+        id: &ReceiptId,
+        answer: &BuyerAnswer,
+        news: &Announcement,
+    ) -> Result<Answered, StoreError> {
+        let operation = "record buyer's answer";
+        let change = Change::of(keys::receipt(scope, id))
+            .set(ANSWER, text(answer.estado))
+            .set_or_remove(REASON, answer.reason.as_ref().map(text))
+            .set(ACECF, bytes(answer.acecf))
+            .set(RECEIVED_AT, instant(answer.received_at))
+            .set(SIGNER, text(&answer.signer))
+            .when("attribute_exists(#pk) AND attribute_not_exists(#ba)");
+        let parts = vec![Part::Update(change), Part::PutNew(announcements::item(scope, news))];
+        match self.transact(operation, parts).await? {
+            Transacted::Done => Ok(Answered::Now),
+            Transacted::Refused(_) => {
+                let receipt = self.receipt(scope, id).await?;
+                let earlier = receipt.and_then(|receipt| receipt.buyer_answer);
+                let earlier = earlier.ok_or_else(|| StoreError::unexpected(operation, "refused without an answer"))?;
+                Ok(Answered::Already(earlier))
+            }
+        }
+    }
+}
+
+pub(super) fn read(stored: &Stored) -> Result<Option<BuyerAnswer>, StoreError> {
+    let Some(estado) = stored.opt_parse(ANSWER)? else {
+        return Ok(None);
+    };
+    Ok(Some(BuyerAnswer {
+        estado,
+        reason: stored.opt_str(REASON)?.map(str::to_owned),
+        acecf: ContentHash::from_bytes(stored.hash(ACECF)?),
+        received_at: stored.instant(RECEIVED_AT)?,
+        signer: stored.str(SIGNER)?.to_owned(),
+    }))
+}
