@@ -18,6 +18,7 @@ use crate::{
     failure::Failure,
     fault::FaultOrder,
     settings::{DirectoryEntry, Sequence, Settings, Taxpayer, Window},
+    state::Exchanged,
     verdict::Mensaje,
 };
 
@@ -31,6 +32,7 @@ pub(crate) fn routes() -> Router<App> {
             get(list_faults).post(order_fault).delete(clear_faults),
         )
         .route("/_control/documents", get(list_documents))
+        .route("/_control/exchanged", get(list_exchanged))
         .route("/_control/counters", get(counters))
         .route("/_control/settings", get(settings))
         .route("/_control/verdict-delay", put(set_verdict_delay))
@@ -162,6 +164,11 @@ async fn list_documents(
         }
     }
     Ok(Json(views))
+}
+
+/// What the other taxpayer sent and received.
+async fn list_exchanged(State(app): State<App>) -> Result<Json<Vec<Exchanged>>, Failure> {
+    Ok(Json(app.state.exchanged()?))
 }
 
 #[derive(Debug, Serialize)]

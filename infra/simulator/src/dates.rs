@@ -58,6 +58,11 @@ pub(crate) fn with_offset(instant: Timestamp) -> String {
 }
 
 /// `dd-MM-yyyy`.
+/// `dd-MM-yyyy HH:mm:ss`.
+pub(crate) fn date_time(instant: Timestamp) -> String {
+    local(instant).strftime("%d-%m-%Y %H:%M:%S").to_string()
+}
+
 pub(crate) fn day_first(date: Date) -> String {
     date.strftime("%d-%m-%Y").to_string()
 }

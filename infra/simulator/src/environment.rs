@@ -63,10 +63,11 @@ pub(crate) enum Service {
     ConsultaTimbre,
     ConsultaTimbreFc,
     EstatusServicios,
+    EmisorReceptor,
 }
 
 impl Service {
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 14] = [
         Self::Autenticacion,
         Self::Recepcion,
         Self::RecepcionFc,
@@ -80,6 +81,7 @@ impl Service {
         Self::ConsultaTimbre,
         Self::ConsultaTimbreFc,
         Self::EstatusServicios,
+        Self::EmisorReceptor,
     ];
 
     /// The host that runs it at the authority: `ecf`, `fc` or `statusecf`.
@@ -107,6 +109,7 @@ impl Service {
             Self::ConsultaTimbre => "consultatimbre",
             Self::ConsultaTimbreFc => "consultatimbrefc",
             Self::EstatusServicios => "estatusservicios",
+            Self::EmisorReceptor => "emisorreceptor",
         }
     }
 
@@ -129,7 +132,11 @@ impl Service {
             Self::AprobacionComercial => Some("Aprobación Comercial"),
             Self::AnulacionRangos => Some("Anulación Rangos"),
             Self::ConsultaDirectorio => Some("Consulta Directorio"),
-            Self::ConsultaRfce | Self::ConsultaTimbre | Self::ConsultaTimbreFc | Self::EstatusServicios => None,
+            Self::ConsultaRfce
+            | Self::ConsultaTimbre
+            | Self::ConsultaTimbreFc
+            | Self::EstatusServicios
+            | Self::EmisorReceptor => None,
         }
     }
 
@@ -138,6 +145,7 @@ impl Service {
         match self {
             Self::EstatusServicios => false,
             Self::ConsultaRfce => environment == Environment::Ecf,
+            Self::EmisorReceptor => environment == Environment::Testecf,
             Self::ConsultaEstado | Self::ConsultaTrackIds | Self::AnulacionRangos | Self::ConsultaDirectorio => {
                 environment != Environment::Certecf
             }

@@ -12,6 +12,7 @@ mod call;
 mod control;
 mod dates;
 mod document;
+mod emisorreceptor;
 mod encf;
 mod environment;
 mod facts;

@@ -9,6 +9,7 @@ mod consultaresultado;
 mod consultarfce;
 mod consultatimbre;
 mod consultatrackids;
+mod emisorreceptor;
 mod estatusservicios;
 mod recepcion;
 mod recepcionfc;
@@ -76,6 +77,7 @@ fn routes(service: Service) -> Router<App> {
         Service::ConsultaTimbre => consultatimbre::routes(),
         Service::ConsultaTimbreFc => consultatimbre::summary_routes(),
         Service::EstatusServicios => estatusservicios::routes(),
+        Service::EmisorReceptor => emisorreceptor::routes(),
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod annulments;
 mod documents;
+mod exchange;
 mod faults;
 mod seeds;
 
@@ -17,6 +18,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use uuid::Uuid;
 
 pub(crate) use self::documents::{Kind, NewDocument, Record};
+pub(crate) use self::exchange::Exchanged;
 use crate::settings::Settings;
 
 const SCHEMA: &str = "
@@ -46,6 +48,11 @@ const SCHEMA: &str = "
         id INTEGER PRIMARY KEY,
         environment TEXT NOT NULL, rnc TEXT NOT NULL, tipo INTEGER NOT NULL,
         desde INTEGER NOT NULL, hasta INTEGER NOT NULL
+    );
+    CREATE TABLE IF NOT EXISTS exchanged (
+        id INTEGER PRIMARY KEY,
+        sentido TEXT NOT NULL, tipo TEXT NOT NULL, rnc_emisor TEXT NOT NULL, rnc_comprador TEXT NOT NULL,
+        encf TEXT NOT NULL, estado TEXT NOT NULL, mensajes TEXT NOT NULL, xml TEXT NOT NULL
     );
     CREATE TABLE IF NOT EXISTS faults (id INTEGER PRIMARY KEY, spec TEXT NOT NULL, remaining INTEGER);
     CREATE TABLE IF NOT EXISTS requests (service TEXT NOT NULL, status INTEGER NOT NULL, times INTEGER NOT NULL,

@@ -21,7 +21,7 @@ pub(super) fn routes() -> Router<App> {
 }
 
 /// Indented, with two declarations that nothing uses: both have broken signers.
-async fn semilla(State(app): State<App>, visitor: Visitor) -> Result<Response, Failure> {
+pub(super) async fn semilla(State(app): State<App>, visitor: Visitor) -> Result<Response, Failure> {
     let now = app.now();
     let valor = BASE64_STANDARD.encode(random_id() + &random_id());
     app.state.add_seed(visitor.environment, &valor, now)?;
@@ -37,7 +37,11 @@ async fn semilla(State(app): State<App>, visitor: Visitor) -> Result<Response, F
         .into_response())
 }
 
-async fn validar_semilla(State(app): State<App>, visitor: Visitor, request: Request) -> Result<Response, Failure> {
+pub(super) async fn validar_semilla(
+    State(app): State<App>,
+    visitor: Visitor,
+    request: Request,
+) -> Result<Response, Failure> {
     let upload = Upload::take(request).await?;
     let document = upload.document().map_err(|refusal| Failure::refused(refusal.valor))?;
     let now = app.now();
