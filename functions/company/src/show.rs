@@ -49,6 +49,10 @@ pub(crate) struct SettingsView {
     sequence_alert_days: u16,
     /// Whether other issuers have to authenticate before they send something.
     reception_token: bool,
+    /// Whether receipts of type 45 are sent to their buyers too.
+    deliver_45: bool,
+    /// Whether only receipts are approved or rejected that the tax authority accepted.
+    approve_accepted_only: bool,
 }
 
 impl ProfileView {
@@ -82,6 +86,8 @@ impl From<CompanySettings> for SettingsView {
             sequence_alert_remaining: settings.sequence_alert_remaining,
             sequence_alert_days: settings.sequence_alert_days,
             reception_token: settings.reception_token,
+            deliver_45: settings.deliver_45,
+            approve_accepted_only: settings.approve_accepted_only,
         }
     }
 }

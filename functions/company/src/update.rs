@@ -66,6 +66,10 @@ pub(crate) struct SettingsRequest {
     sequence_alert_days: Option<u16>,
     /// `false` unless set.
     reception_token: Option<bool>,
+    /// `false` unless set: receipts of type 45 are not sent to their buyers.
+    deliver_45: Option<bool>,
+    /// `true` unless set: only receipts that the tax authority accepted are approved or rejected.
+    approve_accepted_only: Option<bool>,
 }
 
 impl FromFields for UpdateRequest {
@@ -111,6 +115,8 @@ impl FromFields for Settings {
             "sequence_alert_remaining",
             "sequence_alert_days",
             "reception_token",
+            "deliver_45",
+            "approve_accepted_only",
         ]);
         let on_conditional = fields
             .choice(
@@ -135,6 +141,8 @@ impl FromFields for Settings {
             .optional();
         let days = fields.integer("sequence_alert_days").range(0..=MOST_DAYS).optional();
         let reception_token = fields.boolean("reception_token").optional();
+        let deliver_45 = fields.boolean("deliver_45").optional();
+        let approve_accepted_only = fields.boolean("approve_accepted_only").optional();
         Some(Self(SettingsChanges {
             on_conditional: fields.edit("on_conditional", on_conditional),
             hold_notes: fields.edit("hold_notes", hold_notes),
@@ -149,6 +157,8 @@ impl FromFields for Settings {
             ),
             sequence_alert_days: fields.edit("sequence_alert_days", days.and_then(|days| days.try_into().ok())),
             reception_token: fields.edit("reception_token", reception_token),
+            deliver_45: fields.edit("deliver_45", deliver_45),
+            approve_accepted_only: fields.edit("approve_accepted_only", approve_accepted_only),
         }))
     }
 }

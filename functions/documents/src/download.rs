@@ -32,7 +32,7 @@ impl FromFields for DownloadQuery {
         ("public_id" = String, Path, description = "The receipt's id"),
         (
             "artifact_type" = String, Path, example = "signed-xml",
-            description = "`generated-xml`, `signed-xml`, `rfce`, `ri`, `acecf` (what the buyer said of it) or `taxauth-response` (also `dgii-response`)",
+            description = "`generated-xml`, `signed-xml`, `rfce`, `ri`, `arecf` (the buyer's acknowledgement), `acecf` (what the buyer said of it) or `taxauth-response` (also `dgii-response`)",
         ),
         ("refresh" = Option<bool>, Query, description = "`true` makes the RI anew; frozen files are served as they are"),
         ("If-None-Match" = Option<String>, Header, description = "Entity tags that the caller has"),

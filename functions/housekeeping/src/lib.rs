@@ -25,8 +25,9 @@ use ecf::ReceiptState;
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Metrics};
 use ecf_store::{
-    AnnouncementId, Clients, DueEntry, DueRecord, EventKey, IssuingJob, OutboxEntry, Queues, Receipt, ReceiptId,
-    SHARDS, Scope, StoreError, SubmissionJob, Table, Vault, WebhookId, WebhookJob,
+    AnnouncementId, AnnulmentId, ApprovalId, Clients, DueEntry, DueRecord, EventKey, ExchangeJob, IssuingJob,
+    OutboxEntry, Queues, Receipt, ReceiptId, SHARDS, Scope, StoreError, SubmissionJob, Table, Vault, WebhookId,
+    WebhookJob,
 };
 use ecf_taxauth::{Endpoints, Gates, StatusService, StatusWatch, TaxAuth, TimeOuts};
 use jiff::{SignedDuration, Timestamp};
@@ -58,6 +59,7 @@ pub struct App {
 
 impl App {
     /// Builds what the function needs from its environment: `TABLE_NAME`, `SECRET_PREFIX`, `ISSUING_QUEUE_URL`, `SUBMISSION_QUEUE_*_URL`, `WEBHOOK_QUEUE_URL`,
+    /// `EXCHANGE_QUEUE_URL`,
     /// `DELIVERY_ALARM_HOURS`, `TAXAUTH_STATUS_URL` and optionally `TAXAUTH_STATUS_KEY`, without which the status service
     /// is not asked.
     ///
@@ -119,6 +121,8 @@ async fn sweep(app: &App, round: &mut Round<'_>, shard: u8) -> Result<usize, Sto
             DueRecord::Announcement(id) => announce(app, &entry, id, now).await,
             DueRecord::Undelivered(webhook, event) => deliver(app, &entry, webhook, event, now).await,
             DueRecord::Webhook(webhook) => unpark(app, &entry, webhook, now).await,
+            DueRecord::Approval(id) => approve(app, &entry, &id, now).await,
+            DueRecord::Annulment(id) => annul(app, &entry, &id, now).await,
             DueRecord::UnclaimedP12 => judge_p12(app, &entry, now).await.map(|()| false),
         };
         match looked {
@@ -165,12 +169,15 @@ async fn look_after(
     if receipt.outbox.contains(&OutboxEntry::Number) {
         app.table.free_left_number(&receipt).await?;
     }
+    if receipt.outbox.contains(&OutboxEntry::Exchange) {
+        app.queues.send_exchange(&delivery(&receipt), Duration::ZERO).await?;
+    }
     if receipt.outbox.contains(&OutboxEntry::Webhook) {
         app.queues.send_webhook(&event(&receipt), Duration::ZERO).await?;
         return Ok(true);
     }
-    if receipt.outbox == [OutboxEntry::Number] {
-        return Ok(false);
+    if !receipt.outbox.is_empty() {
+        return Ok(receipt.outbox.contains(&OutboxEntry::Exchange));
     }
     if is_kept(receipt.state) {
         app.queues.send_issuing(&issuing(&receipt), Duration::ZERO).await?;
@@ -247,6 +254,44 @@ async fn unpark(app: &App, entry: &DueEntry, webhook: WebhookId, now: Timestamp)
     Ok(true)
 }
 
+/// An approval whose next attempt has come.
+async fn approve(app: &App, entry: &DueEntry, id: &ApprovalId, now: Timestamp) -> Result<bool, StoreError> {
+    if !app.table.claim_due(entry, now + SHORTEST_LOOK).await? {
+        return Ok(false);
+    }
+    let Some(approval) = app.table.approval(&entry.scope, id).await? else {
+        return Ok(false);
+    };
+    let Scope { company, environment } = entry.scope;
+    let job = ExchangeJob::Approval {
+        company,
+        environment,
+        approval: *id,
+        attempt: approval.attempts,
+    };
+    app.queues.send_exchange(&job, Duration::ZERO).await?;
+    Ok(true)
+}
+
+/// An annulment whose next attempt has come.
+async fn annul(app: &App, entry: &DueEntry, id: &AnnulmentId, now: Timestamp) -> Result<bool, StoreError> {
+    if !app.table.claim_due(entry, now + SHORTEST_LOOK).await? {
+        return Ok(false);
+    }
+    let Some(annulment) = app.table.annulment(&entry.scope, id).await? else {
+        return Ok(false);
+    };
+    let Scope { company, environment } = entry.scope;
+    let job = ExchangeJob::Annulment {
+        company,
+        environment,
+        annulment: *id,
+        attempt: annulment.attempts,
+    };
+    app.queues.send_exchange(&job, Duration::ZERO).await?;
+    Ok(true)
+}
+
 /// A P12 that a sign-up stored an hour ago: without its company it belongs to nobody.
 async fn judge_p12(app: &App, entry: &DueEntry, now: Timestamp) -> Result<(), StoreError> {
     let scope = &entry.scope;
@@ -279,6 +324,15 @@ fn issuing(receipt: &Receipt) -> IssuingJob {
         environment: receipt.scope.environment,
         receipt: receipt.public_id,
         attempt: 0,
+    }
+}
+
+fn delivery(receipt: &Receipt) -> ExchangeJob {
+    ExchangeJob::Deliver {
+        company: receipt.scope.company,
+        environment: receipt.scope.environment,
+        receipt: receipt.public_id,
+        attempt: receipt.delivery_attempts(),
     }
 }
 

@@ -3,8 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use ecf::Environment;
+use ecf::catalogue::EstadoAprobacion;
 use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, Instant, ListView, Page, ValidQuery, ValidationError};
-use ecf_store::InboxItem;
+use ecf_store::{GivenAnswer, InboxItem};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -46,6 +47,10 @@ pub(crate) struct InboxItemView {
     fecha_emision: Option<String>,
     /// Who signed it: the subject of the certificate.
     signer: String,
+    /// What the company answered to it (ACECF): `approved`, `rejected`, or nothing yet.
+    answer: Option<&'static str>,
+    /// The approval that says it.
+    approval_id: Option<String>,
     acked: bool,
     /// When it was acknowledged first.
     acked_at: Option<Instant>,
@@ -55,7 +60,7 @@ pub(crate) struct InboxItemView {
 }
 
 impl InboxItemView {
-    fn of(item: InboxItem, environment: Environment) -> Self {
+    fn of(item: InboxItem, environment: Environment, given: Option<GivenAnswer>) -> Self {
         Self {
             public_id: item.id.to_string(),
             ecf_type: item.ecf_type.as_str(),
@@ -68,6 +73,11 @@ impl InboxItemView {
             monto_total: item.monto_total,
             fecha_emision: item.fecha_emision,
             signer: item.signer,
+            answer: given.map(|given| match given.estado {
+                EstadoAprobacion::Aceptado => "approved",
+                EstadoAprobacion::Rechazado => "rejected",
+            }),
+            approval_id: given.map(|given| given.approval.to_string()),
             acked: item.acked_at.is_some(),
             acked_at: item.acked_at.map(Into::into),
             // Both are kept before the issuer gets its answer.
@@ -105,6 +115,9 @@ pub(crate) async fn list(
     let (limit, offset) = (page.limit as usize, usize::try_from(page.offset).unwrap_or(usize::MAX));
     let (items, total) = app.table.inbox(&caller.scope, acked, limit, offset).await?;
     let environment = caller.environment();
-    let items = items.into_iter().map(|item| InboxItemView::of(item, environment));
+    let numbers = items.iter().map(|item| (item.rnc_emisor.clone(), item.encf)).collect();
+    let given = app.table.given_answers(&caller.scope, numbers).await?;
+    let items = items.into_iter().zip(given);
+    let items = items.map(|(item, given)| InboxItemView::of(item, environment, given));
     Ok(Json(ListView::new(items.collect(), total as u64, page)))
 }

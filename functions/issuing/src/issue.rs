@@ -169,6 +169,7 @@ async fn issue_now(
             signed,
             chosen_by_caller,
         } = number_and_sign(app, scope, &order.id, now, ecf, identity, now).await?;
+        let numbered_encf = signed.encf;
         let new = NewReceipt {
             signed: Some(signed),
             note,
@@ -177,6 +178,7 @@ async fn issue_now(
         match create(app, order, ecf, new).await? {
             Created::NumberTaken if !chosen_by_caller => {
                 tracing::warn!(company.rnc = %order.issuer.rnc, "a number of the range was locked already; taking the next");
+                app.table.pass_if_annulled(scope, &numbered_encf).await?;
             }
             created => return Ok(created),
         }

@@ -101,7 +101,7 @@ async fn number_sign_and_store(app: &App, receipt: &Receipt, now: Timestamp) -> 
             ));
         }
         match app.table.sign_receipt(scope, id, &signed, &monto_total, now).await? {
-            SignedLater::NumberTaken if !chosen_by_caller => {}
+            SignedLater::NumberTaken if !chosen_by_caller => app.table.pass_if_annulled(scope, &signed.encf).await?,
             outcome => return Ok(outcome),
         }
     }

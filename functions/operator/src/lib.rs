@@ -43,7 +43,7 @@ pub struct App {
 }
 
 /// A queue's name in commands, and the variables with its dead letters' address and its own.
-const QUEUES: [(&str, &str, &str); 5] = [
+const QUEUES: [(&str, &str, &str); 6] = [
     ("issuing", "ISSUING_DEAD_QUEUE_URL", "ISSUING_QUEUE_URL"),
     (
         "submission-testecf",
@@ -61,6 +61,7 @@ const QUEUES: [(&str, &str, &str); 5] = [
         "SUBMISSION_QUEUE_ECF_URL",
     ),
     ("webhook", "WEBHOOK_DEAD_QUEUE_URL", "WEBHOOK_QUEUE_URL"),
+    ("exchange", "EXCHANGE_DEAD_QUEUE_URL", "EXCHANGE_QUEUE_URL"),
 ];
 
 impl App {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use ecf::ReceiptState;
 use ecf_store::{
-    Failure, IssuingJob, OUTCOME_UNKNOWN, OutboxEntry, Receipt, Recorded, Scope, StoreError, SubmissionJob, Verdict,
-    WebhookJob,
+    ExchangeJob, Failure, IssuingJob, OUTCOME_UNKNOWN, OutboxEntry, Receipt, Recorded, Scope, StoreError,
+    SubmissionJob, Verdict, WebhookJob,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -133,6 +133,16 @@ async fn queue(app: &App, receipt: &Receipt) -> Result<Option<&'static str>, Sto
         };
         app.queues.send_webhook(&event, Duration::ZERO).await?;
         return Ok(Some("event"));
+    }
+    if receipt.outbox.contains(&OutboxEntry::Exchange) {
+        let delivery = ExchangeJob::Deliver {
+            company,
+            environment,
+            receipt: id,
+            attempt: receipt.delivery_attempts(),
+        };
+        app.queues.send_exchange(&delivery, Duration::ZERO).await?;
+        return Ok(Some("deliver"));
     }
     let (what, job) = match receipt.state {
         ReceiptState::Received | ReceiptState::Deferred | ReceiptState::Validated => {

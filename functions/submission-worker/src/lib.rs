@@ -28,7 +28,7 @@ use std::time::Duration;
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Message, Outcome};
 use ecf_store::{
-    Artifacts, Clients, Identities, LONGEST_DELAY, Queues, Receipt, StoreError, SubmissionJob, Table, Vault,
+    Artifacts, Clients, Identities, LONGEST_DELAY, Profiles, Queues, Receipt, StoreError, SubmissionJob, Table, Vault,
 };
 use ecf_taxauth::{Endpoints, TaxAuth, TimeOuts, Tokens};
 use jiff::SignedDuration;
@@ -37,6 +37,7 @@ use jiff::SignedDuration;
 #[derive(Clone)]
 pub struct App {
     table: Table,
+    profiles: Profiles,
     artifacts: Artifacts,
     identities: Identities,
     queues: Queues,
@@ -46,7 +47,7 @@ pub struct App {
 
 impl App {
     /// Builds what the worker needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`,
-    /// `SUBMISSION_QUEUE_*_URL`, `WEBHOOK_QUEUE_URL`, `TAXAUTH_ECF_URL`, `TAXAUTH_FC_URL` and `TAXAUTH_STATUS_URL`.
+    /// `SUBMISSION_QUEUE_*_URL`, `WEBHOOK_QUEUE_URL`, `EXCHANGE_QUEUE_URL`, `TAXAUTH_ECF_URL`, `TAXAUTH_FC_URL` and `TAXAUTH_STATUS_URL`.
     ///
     /// # Errors
     /// Names the first variable that is missing or wrong.
@@ -67,6 +68,7 @@ impl App {
                 vault.clone(),
                 Arc::new(move || now.now()),
             )),
+            profiles: Profiles::new(table.clone()),
             artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
             identities: Identities::new(vault),
             queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),

@@ -1,8 +1,8 @@
 //! Writing a verdict down: the state, the authority's answer and the outbox in one write, then the webhook.
 
-use ecf::{Environment, ReceiptState};
+use ecf::{Environment, ReceiptState, ReceiptType};
 use ecf_runtime::Outcome;
-use ecf_store::{OutboxEntry, Receipt, Recorded, StoreError, SubmissionJob, WebhookJob};
+use ecf_store::{ExchangeJob, OutboxEntry, Receipt, Recorded, StoreError, SubmissionJob, WebhookJob};
 use ecf_taxauth::{Judged, Session, Verdict};
 
 use crate::{App, look_up, notes, used_number};
@@ -35,6 +35,20 @@ pub(crate) fn final_state(verdict: Verdict) -> Option<(ReceiptState, Option<bool
     }
 }
 
+/// Whether an accepted receipt is sent to its buyer: types 31, 33, 34 and 44, and 45 where the company wants it. There is no
+/// directory in certification.
+async fn goes_to_buyer(app: &App, receipt: &Receipt, state: ReceiptState) -> Result<bool, StoreError> {
+    let is_valid = matches!(state, ReceiptState::Accepted | ReceiptState::ConditionallyAccepted);
+    if !is_valid || receipt.rnc_comprador.is_none() || receipt.scope.environment == Environment::CerteCF {
+        return Ok(false);
+    }
+    if receipt.ecf_type != ReceiptType::E45 {
+        return Ok(receipt.ecf_type.is_exchanged());
+    }
+    let company = app.profiles.of(&receipt.scope.company, app.clock.now()).await?;
+    Ok(company.is_some_and(|company| company.settings.deliver_45))
+}
+
 /// Writes one final state. Whoever wrote it first queues the event and counts; anybody else finds it done. `track_id` is
 /// that of the copy that was judged, when the receipt knows another or none.
 pub(crate) async fn write(
@@ -51,6 +65,9 @@ pub(crate) async fn write(
     let leaves_number = state == ReceiptState::Rejected && secuencia_utilizada == Some(false);
     if leaves_number && receipt.scope.environment != Environment::CerteCF {
         outbox.push(OutboxEntry::Number);
+    }
+    if goes_to_buyer(app, receipt, state).await? {
+        outbox.push(OutboxEntry::Exchange);
     }
     let verdict = ecf_store::Verdict {
         state,
@@ -84,6 +101,17 @@ pub(crate) async fn write(
     };
     if let Err(error) = app.queues.send_webhook(&event, std::time::Duration::ZERO).await {
         tracing::warn!(receipt.id = %receipt.public_id, error = %error, "event not queued; housekeeping will");
+    }
+    if receipt.outbox.contains(&OutboxEntry::Exchange) {
+        let delivery = ExchangeJob::Deliver {
+            company: receipt.scope.company,
+            environment: receipt.scope.environment,
+            receipt: receipt.public_id,
+            attempt: 0,
+        };
+        if let Err(error) = app.queues.send_exchange(&delivery, std::time::Duration::ZERO).await {
+            tracing::warn!(receipt.id = %receipt.public_id, error = %error, "delivery not queued; housekeeping will");
+        }
     }
     notes::wake(app, &receipt).await;
     if let Err(error) = app

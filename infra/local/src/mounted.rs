@@ -30,6 +30,7 @@ pub enum Mounted {
 /// When a variable is missing, or no crate has the name.
 pub fn mount(name: &str, env: &Env, clients: &Clients, clock: Clock) -> Result<Mounted, Error> {
     Ok(match name {
+        "approvals" => Mounted::Http(approvals::router(approvals::App::from_env(env, clients, clock)?)),
         "certificates" => Mounted::Http(certificates::router(certificates::App::from_env(env, clients, clock)?)),
         "company" => Mounted::Http(company::router(company::App::from_env(env, clients, clock)?)),
         "directory" => Mounted::Http(directory::router(directory::App::from_env(env, clients, clock)?)),
@@ -72,6 +73,21 @@ pub fn mount(name: &str, env: &Env, clients: &Clients, clock: Clock) -> Result<M
                 Box::pin(async move {
                     let resend = |job, after| app.resend(job, after);
                     process_batch(event, |job, message| webhook_worker::handle(&app, job, message), resend).await
+                })
+            }))
+        }
+        "exchange-worker" => {
+            let app = Arc::new(exchange_worker::App::from_env(env, clients, clock)?);
+            Mounted::Queue(Arc::new(move |event| {
+                let app = app.clone();
+                Box::pin(async move {
+                    let resend = |job, after| app.resend(job, after);
+                    process_batch(
+                        event,
+                        |job, message| exchange_worker::handle(&app, job, message),
+                        resend,
+                    )
+                    .await
                 })
             }))
         }

@@ -59,6 +59,7 @@ pub fn document() -> Result<String, OpenapiError> {
         company::Contract::openapi(),
         documents::Contract::openapi(),
         inbox::Contract::openapi(),
+        approvals::Contract::openapi(),
         webhooks::Contract::openapi(),
         status::Contract::openapi(),
         directory::Contract::openapi(),

@@ -5,7 +5,7 @@
 
 use bytes::Bytes;
 use ecf::{Amounts, Monto, ReceiptState, ReceiptType, SUMMARY_THRESHOLD};
-use ecf_store::{ArtifactKind, Artifacts, ContentHash, Receipt, Signed};
+use ecf_store::{ArtifactKind, Artifacts, ContentHash, DeliveryState, Receipt, Signed};
 use http::StatusCode;
 
 use crate::{ApiError, Download, views::as_object};
@@ -29,7 +29,8 @@ pub async fn artifact(artifacts: &Artifacts, receipt: &Receipt, kind: ArtifactKi
         // A function that makes the printed representation answers this kind before it comes here.
         ArtifactKind::Ri => return Err(not_applicable("this deployment makes no printed representation (RI)")),
         ArtifactKind::Acecf => acecf(artifacts, receipt).await?,
-        ArtifactKind::Payload | ArtifactKind::ReceivedXml | ArtifactKind::Arecf => return Err(ApiError::not_found()),
+        ArtifactKind::Arecf => arecf(artifacts, receipt).await?,
+        ArtifactKind::Payload | ArtifactKind::ReceivedXml | ArtifactKind::Anecf => return Err(ApiError::not_found()),
     };
     let document = match receipt.encf() {
         Some(encf) => format!("{}{encf}", receipt.company_rnc),
@@ -76,6 +77,26 @@ fn response(receipt: &Receipt) -> Result<Bytes, ApiError> {
         ))),
         state => Err(not_ready(format!(
             "the receipt is {state}: the tax authority has not answered yet"
+        ))),
+    }
+}
+
+async fn arecf(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiError> {
+    let delivery = receipt.buyer_delivery.as_ref();
+    if let Some(hash) = delivery.and_then(|delivery| delivery.arecf.as_ref()) {
+        return kept(artifacts, receipt, ArtifactKind::Arecf, hash).await;
+    }
+    match delivery.map(|delivery| delivery.state) {
+        None | Some(DeliveryState::Pending) if receipt.ecf_type.is_approved_by_buyers() => {
+            Err(not_ready("the buyer has not acknowledged the receipt".to_owned()))
+        }
+        None => Err(not_applicable(format!(
+            "receipts of type {} are not sent to their buyers",
+            receipt.ecf_type
+        ))),
+        Some(state) => Err(not_applicable(format!(
+            "the buyer acknowledged nothing: the delivery is {}",
+            state.as_str()
         ))),
     }
 }

@@ -37,7 +37,7 @@ pub use layers::{BODY_LIMIT_BYTES, finish};
 pub use path::PathId;
 pub use query::{Page, ValidQuery};
 pub use views::{
-    ArtifactsView, BuyerAnswerView, CertificateView, CompanyCertificateView, DocumentView, ExplanationView,
-    FullDocumentView, Instant, ListView, SecurityCode, TaxauthArtifact, TaxauthResponse, TrackId,
+    ArtifactsView, BuyerAnswerView, BuyerDeliveryView, CertificateView, CompanyCertificateView, DocumentView,
+    ExplanationView, FullDocumentView, Instant, ListView, SecurityCode, TaxauthArtifact, TaxauthResponse, TrackId,
 };
 pub use visitor::Visitor;

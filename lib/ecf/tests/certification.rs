@@ -10,11 +10,14 @@ mod schema;
 
 use std::collections::BTreeMap;
 
+use ecf::catalogue::EstadoAprobacion;
+use ecf::messages::Acecf;
+use ecf::messages::acecf::Answered;
 use ecf::rules::{OnConditional, judge};
 use ecf::totals::IscRates;
-use ecf::{Amounts, Draft, Ecf, Environment, Fecha, Grade, ReceiptType, Violation};
+use ecf::{Amounts, Draft, Ecf, Environment, Fecha, Grade, Monto, ReceiptType, Violation};
 
-use workbook::{Row, SUITES};
+use workbook::{APPROVALS, Row, SUITES};
 
 fn today() -> Fecha {
     "27-11-2026".parse().unwrap()
@@ -133,4 +136,51 @@ fn the_known_differences_of_a_cent_are_notices_and_no_other_amount_differs() {
         "E410000000007 TotalITBISRetenido +0.01 RETENCION-06",
     ];
     assert_eq!(found, expected);
+}
+
+/// The certification's third step: each row becomes an approval or rejection that is valid under the official schema.
+#[test]
+fn every_row_of_the_approvals_workbooks_becomes_a_valid_approval() {
+    let mut documents = Vec::new();
+    let mut rejections = 0;
+    for (workbook, rows) in APPROVALS.iter() {
+        assert!((10..=13).contains(&rows.len()), "{workbook}: {}", rows.len());
+        for row in rows {
+            let cell = |name: &str| row.get(name).map(String::as_str);
+            let estado: EstadoAprobacion = cell("Estado").unwrap().parse().unwrap();
+            let answered = Answered {
+                rnc_emisor: cell("RNCEmisor").unwrap().parse().unwrap(),
+                encf: cell("eNCF").or(cell("ENCF")).unwrap().parse().unwrap(),
+                fecha_emision: cell("FechaEmision").unwrap().parse().unwrap(),
+                // A number in the sheet.
+                monto_total: Monto::parse(cell("MontoTotal").unwrap(), Amounts::Verbatim).unwrap(),
+                rnc_comprador: cell("RNCComprador").unwrap().parse().unwrap(),
+            };
+            let at = cell("FechaHoraAprobacionComercial").unwrap().parse().unwrap();
+            let acecf = match estado {
+                EstadoAprobacion::Aceptado => Acecf::approved(answered, at),
+                EstadoAprobacion::Rechazado => {
+                    rejections += 1;
+                    let reason = cell("DetalleMotivoRechazo").map(|reason| reason.parse().unwrap());
+                    Acecf::rejected(answered, reason, at)
+                }
+            };
+            let written = String::from_utf8(acecf.to_xml()).unwrap();
+            for name in [
+                "RNCEmisor",
+                "FechaEmision",
+                "RNCComprador",
+                "Estado",
+                "FechaHoraAprobacionComercial",
+            ] {
+                let element = format!("<{name}>{}</{name}>", cell(name).unwrap());
+                assert!(written.contains(&element), "{element}: {written}");
+            }
+            let case = format!("{}-{}", workbook.trim_end_matches(".xlsx"), documents.len());
+            documents.push((case, written));
+        }
+    }
+    if !documents.is_empty() && schema::validate_all("ACECF", &documents) {
+        assert_eq!((documents.len() > 20, rejections), (true, 1));
+    }
 }

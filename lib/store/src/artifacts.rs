@@ -69,20 +69,23 @@ pub enum ArtifactKind {
     Payload,
     /// What another issuer sent, byte for byte.
     ReceivedXml,
-    /// Our acknowledgement of it.
+    /// The acknowledgement: ours of what another issuer sent, or the buyer's of a receipt.
     Arecf,
     /// A buyer's approval or rejection, byte for byte.
     Acecf,
+    /// An annulment of numbers; not of a receipt.
+    Anecf,
 }
 
 impl ArtifactKind {
     /// The kinds that the API serves.
-    pub const PUBLIC: [Self; 6] = [
+    pub const PUBLIC: [Self; 7] = [
         Self::GeneratedXml,
         Self::SignedXml,
         Self::Rfce,
         Self::Ri,
         Self::TaxauthResponse,
+        Self::Arecf,
         Self::Acecf,
     ];
 
@@ -98,6 +101,7 @@ impl ArtifactKind {
             Self::ReceivedXml => "received-xml",
             Self::Arecf => "arecf",
             Self::Acecf => "acecf",
+            Self::Anecf => "anecf",
         }
     }
 
@@ -111,9 +115,13 @@ impl ArtifactKind {
 
     pub const fn content_type(self) -> &'static str {
         match self {
-            Self::SignedXml | Self::GeneratedXml | Self::Rfce | Self::ReceivedXml | Self::Arecf | Self::Acecf => {
-                "application/xml"
-            }
+            Self::SignedXml
+            | Self::GeneratedXml
+            | Self::Rfce
+            | Self::ReceivedXml
+            | Self::Arecf
+            | Self::Acecf
+            | Self::Anecf => "application/xml",
             Self::Ri => "application/pdf",
             Self::TaxauthResponse | Self::Payload => "application/json",
         }
@@ -130,6 +138,7 @@ impl ArtifactKind {
             Self::Payload => format!("{document}-payload.json"),
             Self::Arecf => format!("{document}-arecf.xml"),
             Self::Acecf => format!("{document}-acecf.xml"),
+            Self::Anecf => format!("{document}-anecf.xml"),
         }
     }
 }
@@ -173,6 +182,35 @@ impl Artifacts {
     ) -> Result<ContentHash, StoreError> {
         let (bytes, owner) = (bytes.into(), item.to_string());
         self.put_object(scope, received_at, &owner, kind, bytes).await
+    }
+
+    /// Keeps a message that is no receipt's, under the id of its record.
+    pub async fn put_message(
+        &self,
+        scope: &Scope,
+        created_at: Timestamp,
+        record: &impl fmt::Display,
+        kind: ArtifactKind,
+        bytes: impl Into<Bytes>,
+    ) -> Result<ContentHash, StoreError> {
+        let (bytes, owner) = (bytes.into(), record.to_string());
+        self.put_object(scope, created_at, &owner, kind, bytes).await
+    }
+
+    /// The message of a record.
+    ///
+    /// # Errors
+    /// As for [`Artifacts::get`].
+    pub async fn message(
+        &self,
+        scope: &Scope,
+        created_at: Timestamp,
+        record: &impl fmt::Display,
+        kind: ArtifactKind,
+        hash: &ContentHash,
+    ) -> Result<Option<Bytes>, StoreError> {
+        let key = object_key(scope, created_at, &record.to_string(), kind, hash);
+        self.object(key, hash).await
     }
 
     async fn put_object(

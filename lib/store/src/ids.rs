@@ -121,6 +121,14 @@ id! {
     /// A notice of the operator.
     NoticeId
 }
+id! {
+    /// A commercial approval on its way: the `public_id` of the answers about it.
+    ApprovalId
+}
+id! {
+    /// An annulment of numbers: the `public_id` of the answers about it.
+    AnnulmentId
+}
 random_id!(CompanyId);
 random_id!(WebhookId);
 random_id!(ApiKeyId);
@@ -128,6 +136,8 @@ random_id!(NoticeId);
 sharded_id!(ReceiptId);
 sharded_id!(AnnouncementId);
 sharded_id!(WebhookId);
+sharded_id!(ApprovalId);
+sharded_id!(AnnulmentId);
 
 impl CompanyId {
     /// A number spread evenly over the companies, for sharding.
@@ -160,6 +170,31 @@ impl ReceiptId {
     pub fn share_of(&self, span: SignedDuration) -> SignedDuration {
         // Another byte than the shard's, so that each shard has receipts at every part.
         span * i32::from(self.0[ID_BYTES - 2]) / 256
+    }
+}
+
+impl ApprovalId {
+    /// The id that belongs to an idempotency key of one way in which approvals come.
+    pub fn of(way: &str, scope: &Scope, idempotency_key: &str) -> Self {
+        Self(hashed(&[
+            "approval/v1",
+            way,
+            &scope.company.to_string(),
+            scope.environment.as_str(),
+            idempotency_key,
+        ]))
+    }
+}
+
+impl AnnulmentId {
+    /// The id that belongs to an idempotency key.
+    pub fn of(scope: &Scope, idempotency_key: &str) -> Self {
+        Self(hashed(&[
+            "annulment/v1",
+            &scope.company.to_string(),
+            scope.environment.as_str(),
+            idempotency_key,
+        ]))
     }
 }
 

@@ -41,6 +41,10 @@
 //! | inbox, all, unread or acked | [`Table::inbox`], [`Table::inbox_item`] | `in#…`, `iu#…`, `ia#…` / id | by page, 1 read |
 //! | acknowledged by the ERP | [`Table::ack_inbox_item`] | `in#…`, `iu#…`, `ia#…` | 6 writes |
 //! | what a buyer says of a receipt | [`Table::record_buyer_answer`] | receipt; `an#…` | 4 writes + 1 index |
+//! | an attempt to deliver to the buyer, its end | [`Table::claim_delivery`], [`Table::end_delivery`] | receipt; `due` | 1 write + 1 index; 2 writes + 1 index |
+//! | an approval on its way | [`Table::create_approval`], [`Table::approval`] | `ap#…`, `aa#…` | 4 writes + 1 index, 1 read |
+//! | what we answered to a receipt | [`Table::given_answer`] | `aa#{company}#{env}#{rnc}` / e-NCF | 1 read |
+//! | numbers that are annulled | [`Table::create_annulment`], [`Table::take_annulled_numbers`] | `av#…`; `n#…` | 2 writes a number |
 //! | a seed is used once | [`Table::use_seed`] | `seed#{nonce}` | 1 write |
 //! | the authority's token | [`Table::token`] | `tok#{certificate}#{env}` | 1 read |
 //! | condition of the authority | [`Table::condition`] | `ta#{env}`: breakers, status | ½ read, per process and seconds |
@@ -77,24 +81,28 @@ pub use dead_letters::DeadLetters;
 pub use error::StoreError;
 pub use identities::{Identities, certificate_summary};
 pub use ids::{
-    AnnouncementId, ApiKeyId, CertificateId, CompanyId, DeliveryId, EventKey, IdError, InboxId, NoticeId, ReceiptId,
-    Scope, Subject, WebhookId,
+    AnnouncementId, AnnulmentId, ApiKeyId, ApprovalId, CertificateId, CompanyId, DeliveryId, EventKey, IdError,
+    InboxId, NoticeId, ReceiptId, Scope, Subject, WebhookId,
 };
 pub use profiles::Profiles;
-pub use queues::{IssuingJob, LONGEST_DELAY, QueueUrls, Queues, SubmissionJob, SubmissionUrls, WebhookJob};
+pub use queues::{
+    ExchangeJob, IssuingJob, LONGEST_DELAY, QueueUrls, Queues, SubmissionJob, SubmissionUrls, WebhookJob,
+};
 pub use register::{NewRegister, Register, RegisterAnswer, RegisterEdition, Registered, Taxpayer};
 pub use table::{
-    Announcement, Answered, ApiKey, Audience, AuthorityStatus, Breaker, BuyerAnswer, CallerTake, Cause,
+    Announcement, Annulment, AnnulmentCreated, AnnulmentState, Answered, ApiKey, Approval, ApprovalCreated,
+    ApprovalWay, Audience, AuthorityStatus, Breaker, BuyerAnswer, BuyerDelivery, CallerTake, Cause,
     CertificateActivated, CertificateOwner, CertificateSummary, Changed, Claim, Cleared, Company, CompanyChanges,
-    CompanyCreated, CompanySettings, Condition, Created, DayCounts, DayPage, Delivery, DirectoryEntry,
-    DirectoryListing, Door, DueEntry, DueNumbers, DueRange, DueRecord, DueType, Edit, Failure, Failures, HOLD_SPREAD,
-    Host, InboxItem, Kept, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, MOST_FREE, Mode,
-    ModifiedReceipt, NewApiKey, NewCompany, NewNote, NewRange, NewReceipt, NewSignup, NewWebhook, Note, Notice,
+    CompanyCreated, CompanySettings, Condition, Created, DayCounts, DayPage, Delivery, DeliveryState, DirectoryEntry,
+    DirectoryListing, Door, DueEntry, DueNumbers, DueRange, DueRecord, DueType, Edit, Failure, Failures, GivenAnswer,
+    HOLD_SPREAD, Host, InboxItem, Kept, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, MOST_FREE,
+    Mode, ModifiedReceipt, NewApiKey, NewCompany, NewNote, NewRange, NewReceipt, NewSignup, NewWebhook, Note, Notice,
     NoticeCategory, NoticeChange, NoticeChanged, NoticeContent, NoticeEdit, NoticeEvent, NoticePage, NoticeSeverity,
-    NoticeState, Numbering, OUTCOME_UNKNOWN, Open, Opened, OutboxEntry, Pause, RANGE_SHARDS, RANGES_PER_TYPE, Range,
-    RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt, ReceiptFilter, ReceiptPage, Recorded,
-    Reviewed, SHARDS, ServiceStatus, SettingsChanges, Signed, SignedLater, SignupRecord, StatusCheck, StoredToken,
-    Table, Take, Thresholds, Turn, Undelivered, UnknownCertificateOwner, Verdict, Verification, WEBHOOK_LIMIT, Webhook,
-    WebhookChanges, WebhookCreated, Window, Withdrawal, fiscal_day, webhook_context,
+    NoticeState, NumberHolder, NumberRange, Numbering, NumbersTaken, OUTCOME_UNKNOWN, Open, Opened, OutboxEntry, Pause,
+    RANGE_SHARDS, RANGES_PER_TYPE, Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt,
+    ReceiptFilter, ReceiptPage, Recorded, Reviewed, SHARDS, ServiceStatus, SettingsChanges, Signed, SignedLater,
+    SignupRecord, StatusCheck, StoredToken, Table, Take, Thresholds, Told, ToldState, Turn, Undelivered,
+    UnknownCertificateOwner, Verdict, Verification, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, Window,
+    Withdrawal, fiscal_day, quantity, webhook_context,
 };
 pub use vault::{StoredCertificate, Vault};

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     StoreError,
-    ids::{AnnouncementId, CompanyId, EventKey, ReceiptId, Scope, WebhookId},
+    ids::{AnnouncementId, AnnulmentId, ApprovalId, CompanyId, EventKey, ReceiptId, Scope, WebhookId},
 };
 
 /// The longest delay of a message; longer waits go to the due index.
@@ -96,6 +96,57 @@ pub enum WebhookJob {
     },
 }
 
+/// Something for another issuer, or an answer that the authority owes at once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ExchangeJob {
+    /// Deliver an accepted receipt to its buyer.
+    Deliver {
+        company: CompanyId,
+        environment: Environment,
+        receipt: ReceiptId,
+        /// How many attempts were begun before: a repeated message finds that its own was made.
+        attempt: u32,
+    },
+    /// Tell the issuer and the authority of an approval.
+    Approval {
+        company: CompanyId,
+        environment: Environment,
+        approval: ApprovalId,
+        attempt: u32,
+    },
+    /// Tell the authority of annulled numbers.
+    Annulment {
+        company: CompanyId,
+        environment: Environment,
+        annulment: AnnulmentId,
+        attempt: u32,
+    },
+}
+
+impl ExchangeJob {
+    pub fn scope(&self) -> Scope {
+        let (Self::Deliver {
+            company, environment, ..
+        }
+        | Self::Approval {
+            company, environment, ..
+        }
+        | Self::Annulment {
+            company, environment, ..
+        }) = self;
+        Scope {
+            company: *company,
+            environment: *environment,
+        }
+    }
+
+    pub fn attempt(&self) -> u32 {
+        let (Self::Deliver { attempt, .. } | Self::Approval { attempt, .. } | Self::Annulment { attempt, .. }) = self;
+        *attempt
+    }
+}
+
 impl SubmissionJob {
     pub fn scope(&self) -> Scope {
         let (Self::Send {
@@ -149,6 +200,7 @@ pub struct QueueUrls {
     pub issuing: Option<String>,
     pub submission: Option<SubmissionUrls>,
     pub webhook: Option<String>,
+    pub exchange: Option<String>,
 }
 
 /// One queue per environment, so that a storm in one holds up none of the others.
@@ -204,6 +256,16 @@ impl Queues {
             .as_ref()
             .ok_or(StoreError::NotConfigured("webhook queue"))?;
         self.send("send to webhook queue", url, job, delay).await
+    }
+
+    /// Queues a job of the exchange with other issuers. A delay beyond [`LONGEST_DELAY`] is cut to it.
+    pub async fn send_exchange(&self, job: &ExchangeJob, delay: Duration) -> Result<(), StoreError> {
+        let url = self
+            .urls
+            .exchange
+            .as_ref()
+            .ok_or(StoreError::NotConfigured("exchange queue"))?;
+        self.send("send to exchange queue", url, job, delay).await
     }
 
     async fn send(

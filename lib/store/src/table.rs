@@ -4,7 +4,9 @@
 //! together is one transaction (`write`).
 
 mod announcements;
+mod annulments;
 mod api_keys;
+mod approvals;
 mod audit;
 mod authority;
 mod breaker;
@@ -39,7 +41,9 @@ use aws_sdk_dynamodb::{
 };
 
 pub use announcements::Announcement;
+pub use annulments::{Annulment, AnnulmentCreated, AnnulmentState, NumberHolder, NumberRange, NumbersTaken, quantity};
 pub use api_keys::{ApiKey, ListedApiKey, NewApiKey};
+pub use approvals::{Approval, ApprovalCreated, ApprovalWay, GivenAnswer, Told, ToldState};
 pub use audit::DayPage;
 pub use authority::{AuthorityStatus, Condition, ServiceStatus, StatusCheck, Window};
 pub use breaker::{Breaker, Cause, Failures, Host, Open};
@@ -60,9 +64,9 @@ pub use notices::{
     NoticeSeverity, NoticeState,
 };
 pub use receipts::{
-    Answered, BuyerAnswer, Claim, Cleared, Created, Failure, HOLD_SPREAD, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND,
-    ListedReceipt, Mode, ModifiedReceipt, NewNote, NewReceipt, Note, OUTCOME_UNKNOWN, OutboxEntry, Receipt,
-    ReceiptFilter, ReceiptPage, Recorded, Signed, SignedLater, Verdict, Withdrawal,
+    Answered, BuyerAnswer, BuyerDelivery, Claim, Cleared, Created, DeliveryState, Failure, HOLD_SPREAD, LOOKUP_SPACING,
+    LOOKUPS_BEFORE_RESEND, ListedReceipt, Mode, ModifiedReceipt, NewNote, NewReceipt, Note, OUTCOME_UNKNOWN,
+    OutboxEntry, Receipt, ReceiptFilter, ReceiptPage, Recorded, Signed, SignedLater, Verdict, Withdrawal,
 };
 pub use sequences::{
     CallerTake, Changed, DueNumbers, DueRange, DueType, MOST_FREE, NewRange, Numbering, Opened, RANGE_SHARDS,

@@ -28,11 +28,15 @@ pub enum Service {
     ConsultaRfce,
     /// Where an electronic taxpayer receives.
     ConsultaDirectorio,
+    /// Approvals and rejections by buyers.
+    AprobacionComercial,
+    /// Numbers that will never be used.
+    AnulacionRangos,
 }
 
 impl Service {
     /// Every service this crate calls.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Semilla,
         Self::ValidarSemilla,
         Self::Recepcion,
@@ -42,16 +46,21 @@ impl Service {
         Self::ConsultaTrackIds,
         Self::ConsultaRfce,
         Self::ConsultaDirectorio,
+        Self::AprobacionComercial,
+        Self::AnulacionRangos,
     ];
 
     /// Whether the authority runs the service in that environment (availability matrix of the technical description).
     #[must_use]
     pub fn is_offered_in(self, environment: Environment) -> bool {
         match self {
-            Self::Semilla | Self::ValidarSemilla | Self::Recepcion | Self::RecepcionFc | Self::ConsultaResultado => {
-                true
-            }
-            Self::ConsultaEstado | Self::ConsultaTrackIds | Self::ConsultaDirectorio => {
+            Self::Semilla
+            | Self::ValidarSemilla
+            | Self::Recepcion
+            | Self::RecepcionFc
+            | Self::ConsultaResultado
+            | Self::AprobacionComercial => true,
+            Self::ConsultaEstado | Self::ConsultaTrackIds | Self::ConsultaDirectorio | Self::AnulacionRangos => {
                 environment != Environment::CerteCF
             }
             Self::ConsultaRfce => environment == Environment::Ecf,
@@ -78,6 +87,8 @@ impl Service {
             Self::ConsultaEstado => &["consultaestado", "api", "consultas", "estado"],
             Self::ConsultaTrackIds => &["consultatrackids", "api", "trackids", "consulta"],
             Self::ConsultaRfce => &["consultarfce", "api", "Consultas", "Consulta"],
+            Self::AprobacionComercial => &["aprobacioncomercial", "api", "aprobacioncomercial"],
+            Self::AnulacionRangos => &["anulacionrangos", "api", "operaciones", "anularrango"],
             Self::ConsultaDirectorio => &["consultadirectorio", "api", "consultas", "obtenerdirectorioporrnc"],
         }
     }
@@ -93,6 +104,8 @@ impl Service {
             Self::ConsultaTrackIds => "consultatrackids",
             Self::ConsultaRfce => "consultarfce",
             Self::ConsultaDirectorio => "consultadirectorio",
+            Self::AprobacionComercial => "aprobacioncomercial",
+            Self::AnulacionRangos => "anulacionrangos",
         }
     }
 }
@@ -281,6 +294,16 @@ mod tests {
                 Service::ConsultaDirectorio,
                 Environment::Ecf,
                 "https://ecf.dgii.gov.do/ecf/consultadirectorio/api/consultas/obtenerdirectorioporrnc",
+            ),
+            (
+                Service::AprobacionComercial,
+                Environment::CerteCF,
+                "https://ecf.dgii.gov.do/certecf/aprobacioncomercial/api/aprobacioncomercial",
+            ),
+            (
+                Service::AnulacionRangos,
+                Environment::Ecf,
+                "https://ecf.dgii.gov.do/ecf/anulacionrangos/api/operaciones/anularrango",
             ),
         ];
         for (service, environment, address) in expected {

@@ -41,7 +41,7 @@ pub use directory::{Directory, DirectoryError, Known, Wanted};
 pub use endpoints::{Endpoints, EndpointsError, Service, where_to_look};
 pub use error::{Lost, TaxAuthError};
 pub use gates::{Gates, Held, current_window, passage};
-pub use services::{ReceiptQuery, ReceiptState, Sent, Submission, Submissions, SummaryQuery};
+pub use services::{ReceiptQuery, ReceiptState, Ruling, Sent, Submission, Submissions, SummaryQuery, read_grant};
 pub use session::Session;
 pub use status::{StatusError, StatusKey, StatusService};
 pub use token::Token;

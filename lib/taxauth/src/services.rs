@@ -13,11 +13,14 @@ mod consultarfce;
 pub(crate) mod consultatrackids;
 mod recepcion;
 mod recepcionfc;
+mod ruling;
 
+pub use autenticacion::read_grant;
 pub use consultaestado::{ReceiptQuery, ReceiptState};
 pub use consultarfce::SummaryQuery;
 pub use consultatrackids::{Submission, Submissions};
 pub use recepcion::Sent;
+pub use ruling::Ruling;
 
 use crate::answer::Answer;
 use crate::client::{Reply, says_not_found};

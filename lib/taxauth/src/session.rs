@@ -10,7 +10,7 @@ use xmldsig::Identity;
 use crate::endpoints::Service;
 use crate::error::TaxAuthError;
 use crate::gates::Caller;
-use crate::services::{ReceiptQuery, ReceiptState, Sent, Submissions, SummaryQuery};
+use crate::services::{ReceiptQuery, ReceiptState, Ruling, Sent, Submissions, SummaryQuery};
 use crate::token::Token;
 use crate::tokens::{Lane, TokenError, Tokens};
 use crate::upload::Upload;
@@ -166,6 +166,30 @@ impl<'a> Session<'a> {
                 .taxauth()
                 .directory_entry(self.environment, &token, rnc)
                 .await
+        })
+        .await
+    }
+
+    /// Hands over what a buyer says of a receipt (`aprobacioncomercial`); the answer comes at once.
+    ///
+    /// # Errors
+    /// See [`TaxAuthError::nothing_was_taken`].
+    pub async fn send_approval(&self, upload: &Upload) -> Result<Ruling, TaxAuthError> {
+        self.rule(Service::AprobacionComercial, upload).await
+    }
+
+    /// Annuls numbers (`anulacionrangos`); the answer comes at once.
+    ///
+    /// # Errors
+    /// See [`TaxAuthError::nothing_was_taken`].
+    pub async fn annul(&self, upload: &Upload) -> Result<Ruling, TaxAuthError> {
+        self.rule(Service::AnulacionRangos, upload).await
+    }
+
+    async fn rule(&self, service: Service, upload: &Upload) -> Result<Ruling, TaxAuthError> {
+        self.call(service, |token| async move {
+            let taxauth = self.tokens.taxauth();
+            taxauth.rule(service, self.environment, &token, upload).await
         })
         .await
     }

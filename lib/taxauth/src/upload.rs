@@ -21,6 +21,24 @@ impl Upload {
         }
     }
 
+    /// What a buyer says of a receipt: `{RNCComprador}{eNCF}.xml`.
+    #[must_use]
+    pub fn approval(rnc_comprador: &Rnc, encf: &Encf, xml: Vec<u8>) -> Self {
+        Self {
+            file_name: format!("{rnc_comprador}{encf}.xml"),
+            xml,
+        }
+    }
+
+    /// An annulment; no rule names its file.
+    #[must_use]
+    pub fn annulment(rnc_emisor: &Rnc, xml: Vec<u8>) -> Self {
+        Self {
+            file_name: format!("{rnc_emisor}ANECF.xml"),
+            xml,
+        }
+    }
+
     /// A signed seed; its name is free.
     pub(crate) fn seed(xml: Vec<u8>) -> Self {
         Self {

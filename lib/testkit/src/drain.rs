@@ -21,6 +21,7 @@ pub enum Queue {
     SubmissionCerteCF,
     SubmissionEcf,
     Webhook,
+    Exchange,
 }
 
 impl Queue {
@@ -41,6 +42,7 @@ impl Queue {
             Self::SubmissionCerteCF => "SubmissionCerteCF",
             Self::SubmissionEcf => "SubmissionEcf",
             Self::Webhook => "Webhook",
+            Self::Exchange => "Exchange",
         }
     }
 }

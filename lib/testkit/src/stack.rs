@@ -148,12 +148,14 @@ impl TestStack {
         };
         let issuing = Some(self.queue_url(Queue::Issuing).to_owned());
         let webhook = Some(self.queue_url(Queue::Webhook).to_owned());
+        let exchange = Some(self.queue_url(Queue::Exchange).to_owned());
         Queues::new(
             self.clients.sqs.clone(),
             QueueUrls {
                 issuing,
                 submission: Some(submission),
                 webhook,
+                exchange,
             },
         )
     }

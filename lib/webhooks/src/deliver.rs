@@ -6,8 +6,9 @@
 use std::error::Error as _;
 use std::time::Duration;
 
-use reqwest::header::{CONTENT_TYPE, HeaderValue, RETRY_AFTER};
-use reqwest::{Response, redirect};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
+use reqwest::multipart::{Form, Part};
+use reqwest::{RequestBuilder, Response, redirect};
 
 use crate::event::EventName;
 use crate::guard::{Guard, GuardedResolver, RefusedAddress, UrlError};
@@ -19,6 +20,9 @@ const SIGNATURE: &str = "X-ECF-Signature";
 
 /// As much of an answer as is read.
 const MAX_EXCERPT_BYTES: usize = 1_024;
+
+/// The longest answer that is read whole.
+const MAX_REPLY_BYTES: usize = 1024 * 1024;
 
 /// How long a receiver may take.
 #[derive(Debug, Clone, Copy)]
@@ -91,10 +95,76 @@ impl GuardedClient {
         }
     }
 
+    /// Gets a document; any answer is one, whatever its status.
+    ///
+    /// # Errors
+    /// Why there was no answer.
+    pub async fn get(&self, url: &str) -> Result<Reply, DeliveryError> {
+        let url = self.guard.check_url(url)?;
+        let request = self.http.get(url).header(ACCEPT, "application/xml, text/xml, */*");
+        Reply::of(request).await
+    }
+
+    /// Posts a document as the file `xml` of a form of known length; any answer is one, whatever its status.
+    ///
+    /// # Errors
+    /// Why there was no answer.
+    pub async fn post_document(
+        &self,
+        url: &str,
+        token: Option<&str>,
+        file_name: &str,
+        xml: Vec<u8>,
+    ) -> Result<Reply, DeliveryError> {
+        let url = self.guard.check_url(url)?;
+        let part = Part::bytes(xml).file_name(file_name.to_owned());
+        let part = part.mime_str("text/xml").expect("text/xml is a media type");
+        let request = self
+            .http
+            .post(url)
+            .header(ACCEPT, "application/xml, application/json;q=0.9, */*;q=0.8");
+        let request = request.multipart(Form::new().part("xml", part));
+        Reply::of(match token {
+            Some(token) => request.bearer_auth(token),
+            None => request,
+        })
+        .await
+    }
+
     /// The guard in front of it.
     #[must_use]
     pub fn guard(&self) -> &Guard {
         &self.guard
+    }
+}
+
+/// What an address answered.
+#[derive(Debug)]
+pub struct Reply {
+    /// Its status.
+    pub status: u16,
+    /// What came with it, up to a megabyte.
+    pub bytes: Vec<u8>,
+}
+
+impl Reply {
+    async fn of(request: RequestBuilder) -> Result<Self, DeliveryError> {
+        let mut response = request.send().await.map_err(unanswered)?;
+        let status = response.status().as_u16();
+        let mut bytes = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(unanswered)? {
+            if bytes.len() + chunk.len() > MAX_REPLY_BYTES {
+                return Err(DeliveryError::TooLong);
+            }
+            bytes.extend_from_slice(&chunk);
+        }
+        Ok(Self { status, bytes })
+    }
+
+    /// Whether it is a success.
+    #[must_use]
+    pub fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
     }
 }
 
@@ -131,6 +201,9 @@ pub enum DeliveryError {
     /// Answered, and not with 2xx.
     #[error("answered with status {0}")]
     Status(u16),
+    /// It does not stop answering.
+    #[error("the answer is longer than a megabyte")]
+    TooLong,
     /// The connection broke.
     #[error("the connection broke before the answer")]
     Broken(#[source] reqwest::Error),

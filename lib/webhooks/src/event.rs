@@ -248,6 +248,7 @@ mod tests {
                 "sequence.expiring",
                 "webhook.paused",
                 "inbox.received",
+                "approval.received",
                 "signed",
                 "submitted",
                 "failed",

@@ -21,7 +21,7 @@ mod signature;
 
 pub use announcement::{News, announce, tell};
 pub use backoff::{DEAD_AFTER, PAUSE_AFTER, WINDOW, backoff};
-pub use deliver::{Attempt, DeliveryError, GuardedClient, TimeOuts, deliver};
+pub use deliver::{Attempt, DeliveryError, GuardedClient, Reply, TimeOuts, deliver};
 pub use event::{EventName, NotAnEvent, Subscription, SubscriptionError, matches};
 pub use guard::{Guard, Reach, RefusedAddress, UrlError};
 pub use payload::{NotFinal, event_body, test_event_body};

@@ -18,7 +18,7 @@ async fn a_new_company_has_no_certificate_no_types_and_every_default() {
         "default_environment": "TesteCF", "is_active": true, "certificate": null, "active_ncf_types": [],
         "settings": {
             "on_conditional": null, "hold_notes": true, "hold_notes_hours": 72, "certificate_owner": "warn",
-            "sequence_alert_remaining": 100, "sequence_alert_days": 30, "reception_token": false,
+            "sequence_alert_remaining": 100, "sequence_alert_days": 30, "reception_token": false, "deliver_45": false, "approve_accepted_only": true,
         },
     });
     assert_eq!(shown, expected);

@@ -18,7 +18,7 @@ async fn each_field_changes_alone_and_null_clears_what_may_be_empty() {
         "email": "nueva@ferreteria.example", "trade_name": "Ferretería Ñ", "address": "Calle 1", "phone": "809-555-0100",
         "settings": {
             "on_conditional": "warn", "hold_notes": false, "hold_notes_hours": 24, "certificate_owner": "refuse",
-            "sequence_alert_remaining": 5, "sequence_alert_days": 0, "reception_token": true,
+            "sequence_alert_remaining": 5, "sequence_alert_days": 0, "reception_token": true, "deliver_45": true, "approve_accepted_only": false,
         },
     });
     let changed = patch(&api, &body).await.expect(200);

@@ -4,6 +4,7 @@
 
 mod claims;
 mod due;
+mod exchange;
 mod outage;
 mod ranges;
 mod unclaimed;

@@ -1,7 +1,7 @@
 //! Every number that the service has given is locked by a receipt that names it, or listed as unused.
 
 use ecf::{Encf, ReceiptType};
-use ecf_store::{Numbering, Range, Scope, StoreError};
+use ecf_store::{NumberHolder, Numbering, Range, Scope, StoreError};
 
 use super::{Findings, Problem};
 use crate::App;
@@ -54,6 +54,9 @@ async fn look_at(
                     .problems
                     .push(Problem::of_number("number_unaccounted", encf, None, detail));
             }
+            continue;
+        };
+        let NumberHolder::Receipt(owner) = owner else {
             continue;
         };
         let problem = match app.table.receipt(scope, owner).await? {

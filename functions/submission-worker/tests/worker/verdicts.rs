@@ -38,7 +38,8 @@ async fn a_receipt_is_sent_asked_for_and_accepted() {
     assert_eq!(accepted.state, ReceiptState::Accepted);
     assert_eq!(accepted.track_id, submitted.track_id);
     assert_eq!(accepted.completed_at, Some(world.now()));
-    assert_eq!(accepted.outbox, [OutboxEntry::Webhook]);
+    assert_eq!(accepted.outbox, [OutboxEntry::Webhook, OutboxEntry::Exchange]);
+    assert_eq!(world.deliveries.len(), 1);
     assert_eq!((accepted.error_code, accepted.error_message), (None, None));
     let answer: Value = serde_json::from_str(accepted.taxauth_response.as_deref().unwrap()).unwrap();
     assert_eq!((&answer["codigo"], &answer["estado"]), (&json!(1), &json!("Aceptado")));

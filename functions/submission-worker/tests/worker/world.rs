@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ecf::{Environment, ReceiptState};
 use ecf_runtime::process_batch;
-use ecf_store::{Clients, DueRecord, OutboxEntry, Receipt, SHARDS, SubmissionJob, Table, WebhookJob};
+use ecf_store::{Clients, DueRecord, ExchangeJob, OutboxEntry, Receipt, SHARDS, SubmissionJob, Table, WebhookJob};
 use ecf_testkit::{Queue, TestCompany, TestStack, Timeline, send_job};
 use jiff::{SignedDuration, Timestamp};
 use submission_worker::App;
@@ -24,6 +24,7 @@ pub(crate) struct World {
     queue: Timeline,
     /// Every webhook job that was queued.
     pub(crate) events: Vec<WebhookJob>,
+    pub(crate) deliveries: Vec<ExchangeJob>,
 }
 
 impl World {
@@ -62,6 +63,7 @@ impl World {
             authority,
             queue: Timeline::of(Queue::submission(environment)),
             events: Vec::new(),
+            deliveries: Vec::new(),
         }
     }
 
@@ -119,6 +121,9 @@ impl World {
         for body in self.stack.take_messages(Queue::Webhook).await {
             self.events.push(serde_json::from_str(&body).unwrap());
         }
+        for body in self.stack.take_messages(Queue::Exchange).await {
+            self.deliveries.push(serde_json::from_str(&body).unwrap());
+        }
         has_run
     }
 
@@ -162,6 +167,12 @@ impl World {
                 let receipt = self.table.receipt(&entry.scope, &id).await.unwrap().unwrap();
                 let (company, environment) = (entry.scope.company, entry.scope.environment);
                 match receipt.state {
+                    _ if receipt.outbox == [OutboxEntry::Exchange] => {
+                        self.table
+                            .outbox_done(&entry.scope, &id, OutboxEntry::Exchange)
+                            .await
+                            .unwrap();
+                    }
                     _ if !receipt.outbox.is_empty() => self.events.push(WebhookJob::Event {
                         company,
                         environment,
@@ -208,6 +219,14 @@ impl World {
                 .outbox_done(&scope, receipt, OutboxEntry::Webhook)
                 .await
                 .unwrap();
+        }
+        for delivery in &self.deliveries {
+            let ExchangeJob::Deliver { receipt, .. } = delivery else {
+                panic!("{delivery:?}")
+            };
+            let scope = delivery.scope();
+            let done = self.table.outbox_done(&scope, receipt, OutboxEntry::Exchange);
+            done.await.unwrap();
         }
     }
 }

@@ -28,6 +28,7 @@ struct Line {
     issuing: Router,
     submission_worker: QueueFunction,
     webhook_worker: QueueFunction,
+    exchange_worker: QueueFunction,
     _authority: Simulator,
 }
 
@@ -66,6 +67,7 @@ impl Line {
             issuing,
             submission_worker: worker(&stack, "submission-worker"),
             webhook_worker: worker(&stack, "webhook-worker"),
+            exchange_worker: worker(&stack, "exchange-worker"),
             stack,
             company,
             receiver,
@@ -119,6 +121,12 @@ impl Line {
         assert_eq!(webhook.json()["public_id"], issued["public_id"]);
         assert_eq!(webhook.json()["status"], "accepted");
         let cost = Cost::of(self.stack.calls(), invocations.into_inner());
+        // The way to the buyer is not in the budget: nobody waits for it, and most buyers are not in the directory.
+        let delivered = self
+            .stack
+            .drain(Queue::Exchange, |event| (self.exchange_worker)(event))
+            .await;
+        assert_eq!(delivered, usize::from(ecf_type != "32"));
         (issued, cost)
     }
 }

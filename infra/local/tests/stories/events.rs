@@ -15,6 +15,12 @@ const EVENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../events");
 
 /// What each request is answered. The ids in the payloads are of nobody: reading them finds nothing.
 const ANSWERS: &[(&str, i64)] = &[
+    ("approvals/cancel.json", 200),
+    ("approvals/inbound.json", 422),
+    ("approvals/outbound.json", 422),
+    ("approvals/show-cancellation.json", 404),
+    ("approvals/show.json", 404),
+    ("approvals/submit.json", 409),
     ("certificates/inspect-p12.json", 200),
     ("certificates/list.json", 200),
     ("certificates/sign-xml.json", 200),
@@ -49,6 +55,7 @@ const ANSWERS: &[(&str, i64)] = &[
     ("issuing/states.json", 200),
     ("issuing/status-public.json", 404),
     ("issuing/xml.json", 404),
+    ("reception/acecf.json", 404),
     ("reception/ecf.json", 404),
     ("reception/seed.json", 200),
     ("signup/register.json", 201),

@@ -4,8 +4,10 @@
 
 mod answers;
 mod budget;
+mod certification;
 mod crowd;
 mod events;
+mod exchange;
 mod faults;
 mod issuing;
 mod limits;

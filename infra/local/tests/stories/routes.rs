@@ -106,6 +106,9 @@ async fn nobody_gets_in_without_a_key_with_a_wrong_one_or_with_another_companys(
     let notice = owners_notice(&system).await;
     owner.be_sent("E310000000001").await;
     let inbox = owner.get("/client/inbox").await.expect(200);
+    let approval = owners_approval(owner, &inbox["items"][0]).await;
+    let void = json!({ "idempotency_key": "void", "cancellations": [{ "ecf_type": "44", "sequence_from": 7, "sequence_to": 7 }] });
+    let void = owner.post("/ecf/cancellations", &void).await.expect(200);
     let owned = [
         &receipt["public_id"],
         &receipt["encf"],
@@ -114,6 +117,8 @@ async fn nobody_gets_in_without_a_key_with_a_wrong_one_or_with_another_companys(
         &key["public_id"],
         &notice,
         &inbox["items"][0]["public_id"],
+        &approval["public_id"],
+        &void["public_id"],
     ]
     .map(|id| id.as_str().unwrap());
     let test = format!("/client/webhooks/{}/test", owned[2]);
@@ -137,6 +142,10 @@ async fn nobody_gets_in_without_a_key_with_a_wrong_one_or_with_another_companys(
             owned[5]
         } else if path.contains("/inbox/") {
             owned[6]
+        } else if path.contains("/acecf/") {
+            owned[7]
+        } else if path.contains("/cancellations/") {
+            owned[8]
         } else {
             owned[0]
         };
@@ -184,6 +193,19 @@ async fn nobody_gets_in_without_a_key_with_a_wrong_one_or_with_another_companys(
     }
     assert!(asked > 0);
     system.local.shutdown().await;
+}
+
+/// What the owner says of a receipt that it received.
+async fn owners_approval(owner: &Caller, item: &Value) -> Value {
+    let url = format!("{}/api/v1/client/company", owner.base_url);
+    let settings = json!({ "settings": { "approve_accepted_only": false } });
+    let changed = owner.send(Method::PATCH, &url, Some(&owner.key), Some(&settings)).await;
+    changed.expect(200);
+    let answer = json!({
+        "idempotency_key": "answer", "encf": item["encf"], "rnc_emisor": item["rnc_emisor"], "rnc_comprador": owner.rnc,
+        "fecha_emision": item["fecha_emision"], "monto_total": item["monto_total"], "estado": "1",
+    });
+    owner.post("/ecf/acecf/submit", &answer).await.expect(200)
 }
 
 /// A notice for the owner alone.

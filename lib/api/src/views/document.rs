@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use ecf::StampHosts;
 use ecf::catalogue::EstadoAprobacion;
-use ecf_store::{BuyerAnswer, Receipt};
+use ecf_store::{BuyerAnswer, BuyerDelivery, Receipt};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -50,9 +50,36 @@ pub struct DocumentView {
     /// What the tax authority's messages mean, where that is known; left out when there is nothing to tell.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub explanations: Vec<ExplanationView>,
+    /// How the receipt came to its buyer, who receives electronically; left out when it is not sent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buyer_delivery: Option<BuyerDeliveryView>,
     /// What the buyer said of the receipt; left out until then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buyer_answer: Option<BuyerAnswerView>,
+}
+
+/// A receipt's way to its buyer.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct BuyerDeliveryView {
+    /// `pending`, `received` (acknowledged with an ARECF), `not_received` (the ARECF says why), `unverified` (the ARECF is not
+    /// acceptable), `not_listed` (the buyer is not in the directory), `not_sent` or `given_up`.
+    pub status: &'static str,
+    /// The reason, or what went wrong last.
+    pub reason: Option<String>,
+    pub attempts: u32,
+    #[schema(value_type = String, format = DateTime)]
+    pub updated_at: Instant,
+}
+
+impl From<&BuyerDelivery> for BuyerDeliveryView {
+    fn from(delivery: &BuyerDelivery) -> Self {
+        Self {
+            status: delivery.state.as_str(),
+            reason: delivery.words.clone(),
+            attempts: delivery.attempts,
+            updated_at: delivery.at.into(),
+        }
+    }
 }
 
 /// A buyer's commercial approval or rejection.
@@ -106,6 +133,7 @@ impl DocumentView {
             error_code: receipt.error_code.clone(),
             error_message: receipt.error_message.clone(),
             explanations: ExplanationView::all_of(receipt),
+            buyer_delivery: receipt.buyer_delivery.as_ref().map(Into::into),
             buyer_answer: receipt.buyer_answer.as_ref().map(Into::into),
         }
     }
@@ -163,6 +191,14 @@ impl ArtifactsView {
             ("rfce", "rfce", has_rfce),
             ("taxauth_response", "taxauth-response", has_response),
             ("dgii_response", "dgii-response", has_response),
+            (
+                "arecf",
+                "arecf",
+                receipt
+                    .buyer_delivery
+                    .as_ref()
+                    .is_some_and(|delivery| delivery.arecf.is_some()),
+            ),
             ("acecf", "acecf", receipt.buyer_answer.is_some()),
         ];
         let there = files.into_iter().filter(|(_, _, is_there)| *is_there);

@@ -6,7 +6,7 @@ use ecf::{Encf, ReceiptType};
 use jiff::civil::Date;
 
 use super::{
-    DayCounts, ListedReceipt, Query, Sort, Table,
+    DayCounts, ListedReceipt, NumberHolder, Query, Sort, Table, annulments,
     change::Change,
     counters,
     item::number,
@@ -28,14 +28,14 @@ pub struct DayPage {
 }
 
 impl Table {
-    /// Which receipt holds each number from `from` to `to`, both included; numbers without a lock are left out.
+    /// Who holds each number from `from` to `to`, both included; numbers without a lock are left out.
     pub async fn locks(
         &self,
         scope: &Scope,
         ecf_type: ReceiptType,
         from: u64,
         to: u64,
-    ) -> Result<BTreeMap<u64, ReceiptId>, StoreError> {
+    ) -> Result<BTreeMap<u64, NumberHolder>, StoreError> {
         let mut locks = BTreeMap::new();
         for sequence in (from..=to).take(usize::try_from(LOCK_PARTITIONS).unwrap_or(usize::MAX)) {
             // One number leads to the others of its partition.
@@ -47,7 +47,7 @@ impl Table {
             };
             for lock in self.query("read locks", query).await? {
                 let number = lock.sk()?.parse().map_err(|error| lock.corrupt(SK, error))?;
-                locks.insert(number, receipts::lock_owner(&lock)?);
+                locks.insert(number, annulments::holder(&lock)?);
             }
         }
         Ok(locks)
@@ -56,7 +56,10 @@ impl Table {
     /// Which receipt holds a number.
     pub async fn lock_owner(&self, scope: &Scope, encf: &Encf) -> Result<Option<ReceiptId>, StoreError> {
         let lock = self.read("read e-NCF lock", &keys::encf_lock(scope, encf)).await?;
-        lock.map(|lock| receipts::lock_owner(&lock)).transpose()
+        match lock.as_ref().map(annulments::holder).transpose()? {
+            Some(NumberHolder::Receipt(owner)) => Ok(Some(owner)),
+            Some(NumberHolder::Annulled) | None => Ok(None),
+        }
     }
 
     /// The receipts of one day, oldest first, at most `limit` from where the last part ended.

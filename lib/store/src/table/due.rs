@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     StoreError,
-    ids::{AnnouncementId, EventKey, ReceiptId, Scope, WebhookId},
+    ids::{AnnouncementId, AnnulmentId, ApprovalId, EventKey, ReceiptId, Scope, WebhookId},
 };
 
 /// How many shards the index has.
@@ -38,6 +38,10 @@ pub enum DueRecord {
     Undelivered(WebhookId, EventKey),
     /// A webhook behind which events are parked.
     Webhook(WebhookId),
+    /// An approval that not both were told yet.
+    Approval(ApprovalId),
+    /// An annulment that the authority did not answer yet.
+    Annulment(AnnulmentId),
     /// A P12 that a sign-up stored for its company to come.
     UnclaimedP12,
 }
@@ -53,6 +57,8 @@ impl DueEntry {
             DueRecord::Announcement(id) => keys::announcement(&self.scope, id),
             DueRecord::Undelivered(webhook, event) => keys::undelivered(&self.scope, webhook, event),
             DueRecord::Webhook(id) => keys::webhook(&self.scope, id),
+            DueRecord::Approval(id) => keys::approval(&self.scope, id),
+            DueRecord::Annulment(id) => keys::annulment(&self.scope, id),
             DueRecord::UnclaimedP12 => keys::unclaimed_p12(&self.scope),
         }
     }
@@ -105,6 +111,14 @@ fn record_of(entry: &Stored) -> Result<(Scope, DueRecord), StoreError> {
         Some((keys::ANNOUNCEMENT, _)) => {
             let (scope, id) = keys::parts(keys::ANNOUNCEMENT, pk)?;
             (scope, DueRecord::Announcement(id))
+        }
+        Some((keys::APPROVAL, _)) => {
+            let (scope, id) = keys::parts(keys::APPROVAL, pk)?;
+            (scope, DueRecord::Approval(id))
+        }
+        Some((keys::ANNULMENT, _)) => {
+            let (scope, id) = keys::parts(keys::ANNULMENT, pk)?;
+            (scope, DueRecord::Annulment(id))
         }
         Some((keys::UNDELIVERED, _)) => {
             let (scope, webhook) = keys::parts(keys::UNDELIVERED, pk)?;

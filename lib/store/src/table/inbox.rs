@@ -100,6 +100,20 @@ impl Table {
         Ok(self.read("read received lock", &lock).await?.is_some())
     }
 
+    /// What the issuer sent under this number.
+    pub async fn received(
+        &self,
+        scope: &Scope,
+        rnc_emisor: &Rnc,
+        encf: &Encf,
+    ) -> Result<Option<InboxItem>, StoreError> {
+        let lock = keys::received_lock(scope, rnc_emisor, encf);
+        match self.read("read received lock", &lock).await? {
+            Some(lock) => self.inbox_item(scope, &lock.parse(ID)?).await,
+            None => Ok(None),
+        }
+    }
+
     pub async fn inbox_item(&self, scope: &Scope, id: &InboxId) -> Result<Option<InboxItem>, StoreError> {
         let key = keys::inbox_item(scope, InboxList::All, id);
         let stored = self.read("read inbox item", &key).await?;

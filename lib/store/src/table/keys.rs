@@ -13,8 +13,8 @@ use super::breaker::Host;
 use crate::{
     StoreError,
     ids::{
-        AnnouncementId, ApiKeyId, CertificateId, CompanyId, DeliveryId, EventKey, InboxId, NoticeId, ReceiptId, Scope,
-        WebhookId,
+        AnnouncementId, AnnulmentId, ApiKeyId, ApprovalId, CertificateId, CompanyId, DeliveryId, EventKey, InboxId,
+        NoticeId, ReceiptId, Scope, WebhookId,
     },
 };
 
@@ -364,6 +364,25 @@ pub(crate) fn received_lock(owner: &Scope, rnc_emisor: &Rnc, encf: &Encf) -> Key
     Key::new(format!("il#{}#{rnc_emisor}", scope(owner)), encf.to_string())
 }
 
+pub(crate) const APPROVAL: &str = "ap";
+
+/// A commercial approval on its way.
+pub(crate) fn approval(owner: &Scope, id: &ApprovalId) -> Key {
+    Key::new(format!("{APPROVAL}#{}#{id}", scope(owner)), "ap")
+}
+
+/// Makes the company's answer to a receipt that it received the only one.
+pub(crate) fn given_answer(owner: &Scope, rnc_emisor: &Rnc, encf: &Encf) -> Key {
+    Key::new(format!("aa#{}#{rnc_emisor}", scope(owner)), encf.to_string())
+}
+
+pub(crate) const ANNULMENT: &str = "av";
+
+/// An annulment of numbers.
+pub(crate) fn annulment(owner: &Scope, id: &AnnulmentId) -> Key {
+    Key::new(format!("{ANNULMENT}#{}#{id}", scope(owner)), "av")
+}
+
 /// A seed of ours that was turned into a token: nobody's but the nonce's.
 pub(crate) fn used_seed(nonce: &[u8; 16]) -> Key {
     Key::new(format!("seed#{}", hex::encode(nonce)), "seed")
@@ -481,6 +500,9 @@ inbox           in#040g2081040g2081040g2081040g2081#testecf / 06h1zz7j6kg8rd6zpz
 inbox, unread   iu#040g2081040g2081040g2081040g2081#testecf / 06h1zz7j6kg8rd6zpz2v0x07gwf7ajm5
 inbox, acked    ia#040g2081040g2081040g2081040g2081#testecf / 06h1zz7j6kg8rd6zpz2v0x07gwf7ajm5
 received        il#040g2081040g2081040g2081040g2081#testecf#130000001 / E310000000035
+approval        ap#040g2081040g2081040g2081040g2081#testecf#k4dwz2d6mn77405d14caw5br1vggmeb7 / ap
+given answer    aa#040g2081040g2081040g2081040g2081#testecf#130000001 / E310000000035
+annulment       av#040g2081040g2081040g2081040g2081#testecf#dhbayfk6c64sy4dhxknm91eqrdh5cap1 / av
 used seed       seed#09090909090909090909090909090909 / seed
 token           tok#0606060606060606060606060606060606060606060606060606060606060606#ecf / token
 breaker         ta#testecf / host#fc
@@ -574,6 +596,15 @@ notice for one  nf#040g2081040g2081040g2081040g2081 / 000000000007
                 inbox_item(&owner, InboxList::Acked, &inbox_id).to_string(),
             ),
             ("received", received_lock(&owner, &sender, &encf).to_string()),
+            (
+                "approval",
+                approval(&owner, &ApprovalId::of("submit", &owner, "answer-1")).to_string(),
+            ),
+            ("given answer", given_answer(&owner, &sender, &encf).to_string()),
+            (
+                "annulment",
+                annulment(&owner, &AnnulmentId::of(&owner, "void-1")).to_string(),
+            ),
             ("used seed", used_seed(&[9; 16]).to_string()),
             ("token", token(&[6; 32], Environment::Ecf).to_string()),
             ("breaker", breaker(Environment::TesteCF, Host::Fc).to_string()),

@@ -3,11 +3,12 @@
 //!
 //! A typical item stays under 1 KB, so that each write costs one unit; hence the short attribute names, which
 //! `record.rs` lists. `creation.rs` has the one transaction that makes an answer true, `sending.rs` the claims before
-//! each send, `holding.rs` what waits for the authority, `verdict.rs` the end of the way, `notes.rs` what notes take from the receipts that they modify, `finding.rs`
-//! the other ways to a receipt, `listing.rs` many of them in order.
+//! each send, `holding.rs` what waits for the authority, `verdict.rs` the end of the way, `notes.rs` what notes take from the receipts that they modify,
+//! `delivery.rs` the way to the buyer, `buyer.rs` what the buyer says, `finding.rs` the other ways to a receipt, `listing.rs` many of them in order.
 
 mod buyer;
 mod creation;
+mod delivery;
 mod finding;
 mod holding;
 mod listing;
@@ -22,10 +23,11 @@ use ecf::{Circumstances, Condition, Encf, Fecha, ReceiptState, ReceiptType, Rnc,
 use jiff::{Timestamp, civil::Date};
 
 pub use buyer::{Answered, BuyerAnswer};
-pub(super) use creation::TAKEN_AT as LOCK_TAKEN_AT;
 pub use creation::{Created, NewReceipt, SignedLater};
+pub(super) use creation::{OWNER as LOCK_OWNER, TAKEN_AT as LOCK_TAKEN_AT};
+pub use delivery::{BuyerDelivery, DeliveryState};
 pub use finding::ListedReceipt;
-pub(super) use finding::{lock_owner, read_listed};
+pub(super) use finding::read_listed;
 pub use holding::HOLD_SPREAD;
 pub use listing::{ReceiptFilter, ReceiptPage};
 pub use notes::{Cleared, ModifiedReceipt, NewNote, Note};
@@ -95,6 +97,8 @@ pub struct Receipt {
     pub waiting_notes: Vec<ReceiptId>,
     /// How many hours it had waited for the authority when somebody was alarmed about it last.
     pub delivery_alarm_hours: Option<u32>,
+    /// How its way to the buyer stands, who receives electronically.
+    pub buyer_delivery: Option<BuyerDelivery>,
     /// What the buyer said of it.
     pub buyer_answer: Option<BuyerAnswer>,
     /// When housekeeping looks after this receipt; absent when nothing is left to do.

@@ -17,7 +17,7 @@ use aws_sdk_dynamodb::{
         delete_item::DeleteItemError, put_item::PutItemError, transact_write_items::TransactWriteItemsError,
         update_item::UpdateItemError,
     },
-    types::{Delete, Put, ReturnValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem},
+    types::{AttributeValue, Delete, Put, ReturnValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem},
 };
 
 use cancellation::{Judgement, judge};
@@ -133,6 +133,40 @@ impl Table {
                 .set_key(Some(key.attributes()))
                 .condition_expression("attribute_exists(#pk)")
                 .expression_attribute_names("#pk", PK)
+                .send()
+                .await;
+            let Err(error) = result else {
+                return Ok(true);
+            };
+            match error.as_service_error() {
+                Some(DeleteItemError::ConditionalCheckFailedException(_)) => return Ok(false),
+                Some(DeleteItemError::TransactionConflictException(_)) => pause(attempt).await,
+                _ => return Err(StoreError::from_sdk(operation, error)),
+            }
+        }
+        Err(StoreError::Contended {
+            operation,
+            attempts: ATTEMPTS,
+        })
+    }
+
+    /// Deletes an item if an attribute has this value. `false`: it is another's, or gone.
+    pub(crate) async fn delete_of(
+        &self,
+        operation: &'static str,
+        key: &Key,
+        name: &str,
+        value: AttributeValue,
+    ) -> Result<bool, StoreError> {
+        for attempt in 1..=ATTEMPTS {
+            let result = self
+                .client
+                .delete_item()
+                .table_name(&self.name)
+                .set_key(Some(key.attributes()))
+                .condition_expression("#name = :value")
+                .expression_attribute_names("#name", name)
+                .expression_attribute_values(":value", value.clone())
                 .send()
                 .await;
             let Err(error) = result else {

@@ -283,6 +283,8 @@ async fn settings_have_defaults_and_two_changes_of_different_ones_both_last() {
             sequence_alert_remaining: Edit::Set(7),
             sequence_alert_days: Edit::Set(8),
             reception_token: Edit::Set(true),
+            deliver_45: Edit::Set(true),
+            approve_accepted_only: Edit::Set(false),
             ..SettingsChanges::default()
         },
         ..CompanyChanges::default()
@@ -302,6 +304,8 @@ async fn settings_have_defaults_and_two_changes_of_different_ones_both_last() {
         sequence_alert_remaining: 7,
         sequence_alert_days: 8,
         reception_token: true,
+        deliver_45: true,
+        approve_accepted_only: false,
     };
     assert_eq!(changed.settings, expected);
     assert_eq!(changed.phone.as_deref(), Some("809-555-0100"));

@@ -51,6 +51,7 @@ pub(crate) async fn app(test: &str) -> App {
         issuing: None,
         submission: Some(urls.clone()),
         webhook: Some(url("Webhook")),
+        exchange: Some(url("Exchange")),
     };
     let prefix = names.environment_of("signup").unwrap()["SECRET_PREFIX"].clone();
     App {

@@ -52,6 +52,13 @@ pub(crate) fn is_seed(bytes: &[u8]) -> bool {
     crate::body::xml_root(bytes).as_deref() == Some("SemillaModel")
 }
 
+/// The token in an answer that gives one, and its end as it came: every taxpayer's authentication answers like the authority's.
+#[must_use]
+pub fn read_grant(bytes: &[u8]) -> Option<(String, Option<String>)> {
+    let grant = grant(&Body::read(bytes))?;
+    Some((grant.token, grant.expira))
+}
+
 pub(crate) fn grant(body: &Body) -> Option<Grant> {
     let record = body.as_record()?;
     Some(Grant {

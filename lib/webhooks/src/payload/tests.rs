@@ -50,6 +50,8 @@ fn receipt(state: ReceiptState) -> Receipt {
         waiting_notes: Vec::new(),
         outbox: vec![OutboxEntry::Webhook],
         delivery_alarm_hours: None,
+        buyer_delivery: None,
+        buyer_answer: None,
         next_action_at: None,
     }
 }

@@ -46,6 +46,7 @@ fn received() -> Receipt {
         note: None,
         waiting_notes: Vec::new(),
         delivery_alarm_hours: None,
+        buyer_delivery: None,
         buyer_answer: None,
         next_action_at: None,
     }

@@ -19,6 +19,8 @@ const HOLD_NOTES_HOURS: &str = "hold_notes_hours";
 const CERTIFICATE_OWNER: &str = "certificate_owner";
 const SEQUENCE_ALERT_REMAINING: &str = "seq_alert_remaining";
 const SEQUENCE_ALERT_DAYS: &str = "seq_alert_days";
+const DELIVER_45: &str = "deliver_45";
+const APPROVE_ACCEPTED_ONLY: &str = "approve_accepted_only";
 const RECEPTION_TOKEN: &str = "reception_token";
 
 /// A company's settings.
@@ -39,6 +41,10 @@ pub struct CompanySettings {
     pub sequence_alert_days: u16,
     /// Whether other issuers have to authenticate before they send something.
     pub reception_token: bool,
+    /// Whether receipts of type 45 are sent to their buyers too.
+    pub deliver_45: bool,
+    /// Whether only receipts are approved or rejected that the authority accepted.
+    pub approve_accepted_only: bool,
 }
 
 impl Default for CompanySettings {
@@ -51,6 +57,8 @@ impl Default for CompanySettings {
             sequence_alert_remaining: 100,
             sequence_alert_days: 30,
             reception_token: false,
+            deliver_45: false,
+            approve_accepted_only: true,
         }
     }
 }
@@ -109,6 +117,8 @@ pub struct SettingsChanges {
     pub sequence_alert_remaining: Edit<u32>,
     pub sequence_alert_days: Edit<u16>,
     pub reception_token: Edit<bool>,
+    pub deliver_45: Edit<bool>,
+    pub approve_accepted_only: Edit<bool>,
 }
 
 impl SettingsChanges {
@@ -121,6 +131,8 @@ impl SettingsChanges {
             .edit(SEQUENCE_ALERT_REMAINING, self.sequence_alert_remaining.map(number))
             .edit(SEQUENCE_ALERT_DAYS, self.sequence_alert_days.map(number))
             .edit(RECEPTION_TOKEN, self.reception_token.map(flag))
+            .edit(DELIVER_45, self.deliver_45.map(flag))
+            .edit(APPROVE_ACCEPTED_ONLY, self.approve_accepted_only.map(flag))
     }
 }
 
@@ -141,5 +153,9 @@ pub(super) fn read(stored: &Stored) -> Result<CompanySettings, StoreError> {
             .opt_parse(SEQUENCE_ALERT_DAYS)?
             .unwrap_or(default.sequence_alert_days),
         reception_token: stored.opt_flag(RECEPTION_TOKEN)?.unwrap_or(default.reception_token),
+        deliver_45: stored.opt_flag(DELIVER_45)?.unwrap_or(default.deliver_45),
+        approve_accepted_only: stored
+            .opt_flag(APPROVE_ACCEPTED_ONLY)?
+            .unwrap_or(default.approve_accepted_only),
     })
 }

@@ -27,7 +27,7 @@ use crate::{
 /// How long after its creation housekeeping looks after a receipt that should be done by then.
 pub(super) const FIRST_LOOK: SignedDuration = SignedDuration::from_mins(10);
 
-pub(super) const OWNER: &str = "ow";
+pub(in crate::table) const OWNER: &str = "ow";
 /// When the request that took the number began.
 pub(in crate::table) const TAKEN_AT: &str = "ta";
 
@@ -229,7 +229,7 @@ fn lock_part(scope: &Scope, encf: &Encf, owner: &ReceiptId, now: Timestamp, earl
             Change::of(key)
                 .set(OWNER, text(owner))
                 .set(TAKEN_AT, instant(now))
-                .when("#ow = :earlier")
+                .when("#ow = :earlier AND attribute_not_exists(#an)")
                 .bind(":earlier", text(earlier.public_id)),
         ),
     }

@@ -5,14 +5,14 @@ use jiff::civil::Date;
 
 use super::{
     Receipt,
-    creation::OWNER,
     record::{ECF_TYPE, MONTO_TOTAL, STATE, read_key},
 };
 use crate::{
     StoreError,
     ids::{ReceiptId, Scope},
     table::{
-        Query, Table,
+        NumberHolder, Query, Table,
+        annulments::{self, ANNULMENT},
         item::Stored,
         keys::{self, EXTERNAL, Index, LIST, TRACK},
     },
@@ -33,13 +33,24 @@ impl Table {
         let Some(lock) = self.read("read e-NCF lock", &keys::encf_lock(scope, encf)).await? else {
             return Ok(None);
         };
-        self.receipt(scope, &lock_owner(&lock)?).await
+        match annulments::holder(&lock)? {
+            NumberHolder::Receipt(owner) => self.receipt(scope, &owner).await,
+            NumberHolder::Annulled => Ok(None),
+        }
     }
 
-    /// The rejected receipt that left a number free; `None`: the number is nobody's, or of a receipt that keeps it.
+    /// The rejected receipt that left a number free; `None`: the number is nobody's, of a receipt that keeps it, or annulled.
     pub async fn number_left_by(&self, scope: &Scope, encf: &Encf) -> Result<Option<Receipt>, StoreError> {
-        let owner = self.receipt_by_encf(scope, encf).await?;
-        Ok(owner.filter(Receipt::left_its_number))
+        let Some(lock) = self.read("read e-NCF lock", &keys::encf_lock(scope, encf)).await? else {
+            return Ok(None);
+        };
+        match annulments::holder(&lock)? {
+            NumberHolder::Receipt(owner) if !lock.has(ANNULMENT) => {
+                let owner = self.receipt(scope, &owner).await?;
+                Ok(owner.filter(Receipt::left_its_number))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// The newest receipt with this `external_id`.
@@ -96,9 +107,4 @@ pub(in crate::table) fn read_listed(entry: &Stored) -> Result<ListedReceipt, Sto
         ecf_type: entry.parse(ECF_TYPE)?,
         monto_total: entry.str(MONTO_TOTAL)?.to_owned(),
     })
-}
-
-/// The receipt that a lock names.
-pub(in crate::table) fn lock_owner(lock: &Stored) -> Result<ReceiptId, StoreError> {
-    lock.parse(OWNER)
 }

@@ -27,7 +27,7 @@ use crate::{
     StoreError,
     ids::{ReceiptId, Scope},
     table::{
-        Table,
+        NumberHolder, Table, annulments,
         change::Change,
         item::{Stored, flag, instant, number, text, texts},
         keys,
@@ -127,7 +127,10 @@ impl Table {
         let Some(lock) = self.read("read e-NCF lock", &keys::encf_lock(scope, encf)).await? else {
             return Ok(None);
         };
-        let Some(receipt) = self.receipt(scope, &lock.parse(OWNER)?).await? else {
+        let NumberHolder::Receipt(owner) = annulments::holder(&lock)? else {
+            return Ok(None);
+        };
+        let Some(receipt) = self.receipt(scope, &owner).await? else {
             return Ok(None);
         };
         let monto_total = amount_of(&receipt)?;

@@ -16,12 +16,13 @@
 //! | `nm`, `na` | e-NCF that it is a note on, code 1 | | `rv`, `ho` | counts there, is held back |
 //! | `wn` | notes that wait for its verdict | | `et` | track ids of earlier receipts of this number |
 //! | `da` | hours after which somebody was alarmed | | `ba`, `br`, `bx`, `bt`, `bs` | the buyer's answer, reason, hash, received, signer |
+//! | `va`, `vs`, `vr`, `vx`, `vt` | way to the buyer: attempts, state, words, ARECF, when | | | |
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::ReceiptState;
 use jiff::Timestamp;
 
-use super::{Mode, NewReceipt, Note, OutboxEntry, Receipt, Signed, buyer};
+use super::{Mode, NewReceipt, Note, OutboxEntry, Receipt, Signed, buyer, delivery};
 use crate::{
     StoreError,
     artifacts::ContentHash,
@@ -228,6 +229,7 @@ pub(super) fn read(stored: &Stored) -> Result<Receipt, StoreError> {
         note: read_note(stored)?,
         waiting_notes: read_waiting_notes(stored)?,
         delivery_alarm_hours: stored.opt_parse(DELIVERY_ALARM)?,
+        buyer_delivery: delivery::read(stored)?,
         buyer_answer: buyer::read(stored)?,
         next_action_at: stored.opt_parse(DUE.sk)?,
     })

@@ -148,6 +148,19 @@ impl Table {
     }
 }
 
+impl Table {
+    /// Lets a range that the service numbers go on at `next`, unless somebody took a number of it meanwhile.
+    pub(in crate::table) async fn move_next(&self, scope: &Scope, range: &Range, next: u64) -> Result<(), StoreError> {
+        let change = Change::of(key(scope, range.id()))
+            .set(NEXT, number(next))
+            .when("#next = :seen AND (attribute_not_exists(#numbering) OR #numbering = :service)")
+            .bind(":seen", number(range.next))
+            .bind(":service", text(Numbering::Service.as_str()));
+        self.apply("pass annulled numbers", change).await?;
+        Ok(())
+    }
+}
+
 fn nothing_to_take(ranges: &[Range], today: Fecha) -> Take {
     let mut active = ranges.iter().filter(|range| range.active).peekable();
     if active.peek().is_none() {

@@ -1,0 +1,325 @@
+//! `POST /api/v1/ecf/cancellations`: annuls numbers that will never be used (ANECF), and `GET …/{id}`.
+//!
+//! For numbers that were never sent, to the authority or to a buyer: unused ones, and those of receipts that were withdrawn before.
+//! What was sent is annulled by a credit note.
+
+use axum::Json;
+use axum::extract::State;
+use ecf::messages::Anecf;
+use ecf::{Encf, Environment, FechaHora, Node, ReceiptType};
+use ecf_api::{
+    ApiError, Caller, CodedError, FieldError, Fields, FromFields, Instant, PathId, TaxauthResponse, ValidJson,
+    ValidationError, signing_identity,
+};
+use ecf_store::{Annulment, AnnulmentCreated, AnnulmentId, AnnulmentState, ArtifactKind, NumberRange, Scope, quantity};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::{App, PATIENCE};
+
+/// The format's entries.
+const MOST_RANGES: usize = 10;
+/// Each number is locked by itself, while the caller waits.
+const MOST_NUMBERS: u64 = 10_000;
+/// As many used numbers as are told.
+const MOST_TOLD: usize = 10;
+
+/// Which numbers are annulled.
+#[derive(Debug, ToSchema)]
+#[schema(as = CancelSequencesRequest)]
+pub(crate) struct CancelRequest {
+    #[schema(min_length = 1, max_length = 100)]
+    idempotency_key: String,
+    #[schema(value_type = Vec<CancelledRange>, min_items = 1, max_items = 10)]
+    cancellations: Vec<NumberRange>,
+}
+
+/// A range of numbers of one type.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CancelledRange {
+    #[schema(example = "31")]
+    ecf_type: &'static str,
+    /// The first number: its sequence, or the whole e-NCF.
+    #[schema(value_type = String, example = "E310000000101")]
+    sequence_from: String,
+    /// The last number.
+    #[schema(value_type = String, example = "E310000000110")]
+    sequence_to: String,
+    /// How many they are: must be right when it is given.
+    #[schema(example = 10)]
+    quantity: u64,
+}
+
+impl FromFields for CancelRequest {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let idempotency_key = fields.text("idempotency_key").length(1..=100).required();
+        let entries = fields.list("cancellations").items(1..=MOST_RANGES).required();
+        let mut ranges = Vec::new();
+        for (place, entry) in entries.unwrap_or_default().iter().enumerate() {
+            match range(entry) {
+                Ok(range) => ranges.push(range),
+                Err((name, kind, msg)) => {
+                    let loc = [
+                        "body".to_owned(),
+                        "cancellations".to_owned(),
+                        place.to_string(),
+                        name.to_owned(),
+                    ];
+                    let input = entry.get(name).cloned().unwrap_or(Node::Null);
+                    fields.reject_with(FieldError::new(loc, kind, msg).with_input(&input));
+                }
+            }
+        }
+        if let Some(twice) = overlap(&ranges) {
+            fields.reject(
+                "cancellations",
+                "value_error",
+                format!("{twice} is in two of the ranges"),
+            );
+        }
+        let numbers = quantity(&ranges);
+        if numbers > MOST_NUMBERS {
+            let msg = format!("the ranges have {numbers} numbers, at most {MOST_NUMBERS} are annulled at a time");
+            fields.reject("cancellations", "value_error", msg);
+        }
+        Some(Self {
+            idempotency_key: idempotency_key?,
+            cancellations: ranges,
+        })
+    }
+}
+
+/// One entry, or the member that is wrong with it.
+fn range(entry: &Node) -> Result<NumberRange, (&'static str, &'static str, String)> {
+    let text = |name: &'static str| {
+        let value = entry.get(name).filter(|value| !value.is_null());
+        let value = value.ok_or_else(|| (name, "missing", "Field required".to_owned()))?;
+        let wrong = || (name, "string_type", "Input should be a valid string".to_owned());
+        value.as_scalar().map(str::to_owned).ok_or_else(wrong)
+    };
+    let value_error =
+        |name: &'static str, error: &dyn std::fmt::Display| (name, "value_error", format!("Value error, {error}"));
+    let ecf_type: ReceiptType = text("ecf_type")?
+        .parse()
+        .map_err(|error| value_error("ecf_type", &error))?;
+    let number = |name: &'static str| {
+        let given = text(name)?;
+        let encf = match given.parse::<u64>() {
+            Ok(sequence) => Encf::new(ecf_type, sequence).map_err(|error| value_error(name, &error))?,
+            Err(_) => given.parse::<Encf>().map_err(|error| value_error(name, &error))?,
+        };
+        if encf.receipt_type() != ecf_type {
+            let error = format!("{encf} is of type {}, not {ecf_type}", encf.receipt_type());
+            return Err(value_error(name, &error));
+        }
+        Ok(encf)
+    };
+    let (from, to) = (number("sequence_from")?, number("sequence_to")?);
+    if from.sequence() > to.sequence() {
+        let error = format!("the range ends at {to}, before it begins at {from}");
+        return Err(value_error("sequence_to", &error));
+    }
+    if entry.get("quantity").is_some_and(|quantity| !quantity.is_null()) {
+        let has = to.sequence() - from.sequence() + 1;
+        if text("quantity")?.parse() != Ok(has) {
+            return Err(value_error("quantity", &format!("{from} to {to} are {has} numbers")));
+        }
+    }
+    Ok((from, to))
+}
+
+fn overlap(ranges: &[NumberRange]) -> Option<Encf> {
+    let mut ranges = ranges.to_vec();
+    ranges.sort_unstable();
+    let pair = ranges.windows(2).find(|pair| {
+        pair[0].0.receipt_type() == pair[1].0.receipt_type() && pair[1].0.sequence() <= pair[0].1.sequence()
+    })?;
+    Some(pair[1].0)
+}
+
+/// An annulment and how far it came.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct CancellationView {
+    public_id: String,
+    /// `pending`: the tax authority is asked again, for days. `accepted`. `refused`: the numbers are as they were. `given_up`.
+    status: &'static str,
+    message: String,
+    #[serde(flatten)]
+    response: TaxauthResponse,
+    cancellations: Vec<CancelledRange>,
+    quantity: u64,
+    attempts: u32,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Instant,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    completed_at: Option<Instant>,
+}
+
+impl From<&Annulment> for CancellationView {
+    fn from(annulment: &Annulment) -> Self {
+        let state = match annulment.state {
+            AnnulmentState::Pending => "the tax authority has not answered yet",
+            AnnulmentState::Accepted => "the numbers are annulled",
+            AnnulmentState::Refused => "the tax authority refuses",
+            AnnulmentState::GivenUp => "the tax authority could not be asked",
+        };
+        let ranges = annulment.ranges.iter().map(|(from, to)| CancelledRange {
+            ecf_type: from.receipt_type().as_str(),
+            sequence_from: from.to_string(),
+            sequence_to: to.to_string(),
+            quantity: quantity(&[(*from, *to)]),
+        });
+        Self {
+            public_id: annulment.id.to_string(),
+            status: annulment.state.as_str(),
+            message: match &annulment.words {
+                Some(words) => format!("{state}: {words}"),
+                None => state.to_owned(),
+            },
+            response: TaxauthResponse::of(annulment.answer.as_deref()),
+            cancellations: ranges.collect(),
+            quantity: annulment.quantity(),
+            attempts: annulment.attempts,
+            created_at: annulment.created_at.into(),
+            completed_at: annulment.completed_at.map(Instant),
+        }
+    }
+}
+
+/// Annuls numbers that will never be used, for good: no receipt gets one of them from now on. The key decides about a repetition.
+#[utoipa::path(
+    post,
+    path = "/api/v1/ecf/cancellations",
+    operation_id = "cancel_sequences",
+    tag = "Secuencias",
+    summary = "Anular secuencias no utilizadas",
+    request_body = CancelRequest,
+    responses(
+        (status = 200, description = "The annulment as it stands; the same for a repeated key", body = CancellationView),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 409, description = "`numbers_used`: a receipt or another annulment has them; `annulment_not_offered`: not in CerteCF; no certificate", body = CodedError),
+        (status = 422, description = "Every bad field, numbers outside the company's ranges; a missing key", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn cancel(
+    State(app): State<App>,
+    caller: Caller,
+    ValidJson(request): ValidJson<CancelRequest>,
+) -> Result<Json<CancellationView>, ApiError> {
+    let (scope, exchange) = (&caller.scope, &app.exchange);
+    let id = AnnulmentId::of(scope, &request.idempotency_key);
+    if let Some(existing) = exchange.table.annulment(scope, &id).await? {
+        return Ok(Json((&existing).into()));
+    }
+    if caller.environment() == Environment::CerteCF {
+        let message = "the tax authority annuls no numbers in CerteCF";
+        return Err(ApiError::conflict("annulment_not_offered", message));
+    }
+    check_ranges(&app, scope, &request.cancellations).await?;
+    let used = exchange
+        .table
+        .used_numbers(scope, &id, &request.cancellations, MOST_TOLD)
+        .await?;
+    if !used.is_empty() {
+        let used: Vec<String> = used.iter().map(ToString::to_string).collect();
+        let message = format!(
+            "a receipt that was sent, or another annulment, has {}: what was sent is annulled by a credit note",
+            used.join(", ")
+        );
+        return Err(ApiError::conflict("numbers_used", message));
+    }
+    let company = app.company(scope).await?;
+    let now = exchange.clock.now();
+    let identity = signing_identity(&exchange.identities, &scope.company, now).await?;
+    let anecf = Anecf::new(
+        company.rnc.clone(),
+        request.cancellations.iter().copied(),
+        FechaHora::at(now),
+    );
+    let anecf = anecf.map_err(ApiError::internal)?;
+    let signed = xmldsig::sign(&anecf.to_xml(), &identity).map_err(ApiError::internal)?;
+    let anecf = exchange
+        .artifacts
+        .put_message(scope, now, &id, ArtifactKind::Anecf, signed.xml)
+        .await?;
+    let new = Annulment {
+        id,
+        idempotency_key: request.idempotency_key,
+        ranges: request.cancellations,
+        anecf,
+        created_at: now,
+        completed_at: None,
+        state: AnnulmentState::Pending,
+        words: None,
+        answer: None,
+        attempts: 0,
+        has_lost_answer: false,
+        next_action_at: None,
+    };
+    let annulment = match exchange.table.create_annulment(scope, &new).await? {
+        AnnulmentCreated::New => exchange.annul(scope, &company.rnc, new, PATIENCE).await?,
+        AnnulmentCreated::Replay(existing) => existing,
+    };
+    Ok(Json((&annulment).into()))
+}
+
+/// How far an annulment came.
+#[utoipa::path(
+    get,
+    path = "/api/v1/ecf/cancellations/{public_id}",
+    operation_id = "show_cancellation",
+    tag = "Secuencias",
+    summary = "Consultar una anulación de secuencias",
+    params(("public_id" = String, Path, description = "The annulment's id")),
+    responses(
+        (status = 200, description = "The annulment as it stands", body = CancellationView),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 404, description = "Unknown, or of another company or environment", body = CodedError),
+        (status = 422, description = "The key is missing", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn show_cancellation(
+    State(app): State<App>,
+    caller: Caller,
+    PathId(id): PathId<AnnulmentId>,
+) -> Result<Json<CancellationView>, ApiError> {
+    let annulment = app.exchange.table.annulment(&caller.scope, &id).await?;
+    let annulment = annulment.ok_or_else(ApiError::not_found)?;
+    Ok(Json((&annulment).into()))
+}
+
+/// Only numbers of the company's own ranges: of others nobody here knows whether they were used.
+async fn check_ranges(app: &App, scope: &Scope, cancellations: &[NumberRange]) -> Result<(), ApiError> {
+    let known = app.exchange.table.ranges(scope, None).await?;
+    let is_known = |(from, to): &NumberRange| {
+        // A stretch may lie in several ranges that follow one another.
+        let mut next = from.sequence();
+        while next <= to.sequence() {
+            let holds = |range: &&ecf_store::Range| range.ecf_type == from.receipt_type() && range.contains(next);
+            match known.iter().find(holds) {
+                Some(range) => next = range.end + 1,
+                None => return false,
+            }
+        }
+        true
+    };
+    let errors: Vec<FieldError> = cancellations
+        .iter()
+        .enumerate()
+        .filter(|(_, range)| !is_known(range))
+        .map(|(place, (from, to))| {
+            let loc = [
+                "body".to_owned(),
+                "cancellations".to_owned(),
+                place.to_string(),
+                "sequence_from".to_owned(),
+            ];
+            let msg =
+                format!("the company's ranges do not hold all numbers from {from} to {to}: register the range first");
+            FieldError::new(loc, "outside_ranges", msg).with_input(&Node::Text(from.to_string().into()))
+        })
+        .collect();
+    if errors.is_empty() { Ok(()) } else { Err(errors.into()) }
+}

@@ -1,0 +1,101 @@
+//! Messages that a company signs about receipts: what it says of those that it received (ACECF), and which of its own numbers it
+//! will never use (ANECF).
+//!
+//! | Route | Handler |
+//! |---|---|
+//! | `POST /api/v1/ecf/acecf/submit` | [`submit`]: approves or rejects a receipt of the inbox |
+//! | `POST /api/v1/ecf/acecf/outbound` | [`pass_on`]: the same, signed by the caller |
+//! | `POST /api/v1/ecf/acecf/inbound` | [`pass_on`]: an approval of somebody else, handed over to be passed on |
+//! | `GET /api/v1/ecf/acecf/{id}` | [`view`]: how far an approval came |
+//! | `POST /api/v1/ecf/cancellations` | [`cancel`]: annuls numbers that will never be used |
+//! | `GET /api/v1/ecf/cancellations/{id}` | [`cancel`]: how far an annulment came |
+//!
+//! Each is kept first. Then the first attempt is made while the caller waits, for seconds; whatever it does not finish is answered
+//! as `pending` and finished by `exchange-worker`. The key decides about a repetition, which answers with the state of today.
+//! Annulments are here and not with `issuing` because they call the tax authority, whose tokens `issuing` must not read.
+
+mod cancel;
+mod pass_on;
+mod submit;
+mod view;
+
+use std::time::Duration;
+
+use axum::Router;
+use axum::extract::FromRef;
+use axum::routing::{get, post};
+use ecf_api::{ApiError, Keys};
+use ecf_exchange::{Exchange, Patience};
+use ecf_runtime::Clock;
+use ecf_runtime::env::Env;
+use ecf_store::{AnnouncementId, Clients, Company, Scope};
+use ecf_taxauth::Waiting;
+
+/// How long the issuer and the authority may take while the caller waits, side by side.
+const PATIENCE: Duration = Duration::from_secs(15);
+
+/// What this function may touch; compare with its policies in `template.yaml`.
+#[derive(Clone)]
+pub struct App {
+    keys: Keys,
+    exchange: Exchange,
+}
+
+impl App {
+    /// Builds what the function needs from its environment, see [`Exchange::from_env`], and `WEBHOOK_QUEUE_URL`.
+    ///
+    /// # Errors
+    /// Names the first variable that is missing or wrong.
+    pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, ecf_runtime::Error> {
+        let waiting = Some(Waiting::of_look_up());
+        let exchange = Exchange::from_env(env, clients, clock.clone(), Patience::of_request(), waiting)?;
+        Ok(Self {
+            keys: Keys::new(exchange.table.clone(), clock),
+            exchange,
+        })
+    }
+
+    async fn company(&self, scope: &Scope) -> Result<Company, ApiError> {
+        let company = self.exchange.table.company(&scope.company).await?;
+        company.ok_or_else(|| ApiError::internal("the key's company is gone"))
+    }
+
+    /// Queues news that is kept already.
+    async fn announce(&self, scope: &Scope, news: &AnnouncementId) {
+        if let Err(error) = ecf_webhooks::tell(&self.exchange.queues, scope, news).await {
+            let error = ecf_runtime::telemetry::chain(&error);
+            tracing::warn!(%error, "news was not queued; it goes by the due index");
+        }
+    }
+}
+
+impl FromRef<App> for Keys {
+    fn from_ref(app: &App) -> Self {
+        app.keys.clone()
+    }
+}
+
+/// The contract of this function's routes.
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(
+    submit::submit,
+    pass_on::outbound,
+    pass_on::inbound,
+    view::show,
+    cancel::cancel,
+    cancel::show_cancellation
+))]
+pub struct Contract;
+
+/// The routes of this function.
+pub fn router(app: App) -> Router {
+    let routes = Router::new()
+        .route("/api/v1/ecf/acecf/submit", post(submit::submit))
+        .route("/api/v1/ecf/acecf/outbound", post(pass_on::outbound))
+        .route("/api/v1/ecf/acecf/inbound", post(pass_on::inbound))
+        .route("/api/v1/ecf/acecf/{public_id}", get(view::show))
+        .route("/api/v1/ecf/cancellations", post(cancel::cancel))
+        .route("/api/v1/ecf/cancellations/{public_id}", get(cancel::show_cancellation))
+        .with_state(app);
+    ecf_api::finish(routes)
+}

@@ -1,0 +1,281 @@
+//! `POST /api/v1/ecf/acecf/inbound` and `/outbound`: approvals that were signed elsewhere, to be passed on.
+//!
+//! The sender is who approves (`RNCComprador`), the receiver who issued the receipt (`RNCEmisor`). Outbound the company is the
+//! sender. Inbound it is one of the two; when it issued the receipt, the approval is held against that receipt and kept on it, as
+//! if it had come to the company's own address.
+
+use axum::Json;
+use axum::extract::State;
+use ecf::messages::acecf::DetalleAprobacionComercial;
+use ecf::{Encf, Environment, ReceiptType, Rnc};
+use ecf_api::{ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError};
+use ecf_exchange::answer::{self, NotTaken, SignedAnswer};
+use ecf_store::{Approval, ApprovalCreated, ApprovalId, ApprovalWay, ArtifactKind, Company, Scope, Told, ToldState};
+use utoipa::ToSchema;
+use xmldsig::Limits;
+
+use crate::submit::{answered, differs};
+use crate::view::ApprovalView;
+use crate::{App, PATIENCE};
+
+/// A signed approval and where it goes.
+#[derive(Debug, ToSchema)]
+#[schema(as = PassOnAcecfRequest)]
+pub(crate) struct PassOnRequest {
+    #[schema(min_length = 1, max_length = 100)]
+    idempotency_key: String,
+    /// Who approves or rejects: `RNCComprador`.
+    #[schema(value_type = String, min_length = 9, max_length = 11)]
+    sender_rnc: Rnc,
+    /// Who issued the receipt: `RNCEmisor`.
+    #[schema(value_type = String, min_length = 9, max_length = 11)]
+    receiver_rnc: Rnc,
+    #[schema(value_type = String, pattern = "^(31|32|33|34|41|43|44|45|46|47)$")]
+    #[expect(dead_code, reason = "only held against `encf`, when it is read")]
+    ecf_type: ReceiptType,
+    #[schema(value_type = String, min_length = 13, max_length = 13)]
+    encf: Encf,
+    /// The signed ACECF in Base64.
+    #[schema(value_type = String)]
+    signed_xml: Vec<u8>,
+    /// That of the key.
+    #[schema(value_type = Option<String>, max_length = 20, example = "TesteCF")]
+    environment: Option<Environment>,
+    /// Where the receiver's services are; `/fe/aprobacioncomercial/api/ecf` follows it. Unless given, the directory says it.
+    receiver_url: Option<String>,
+}
+
+impl FromFields for PassOnRequest {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let idempotency_key = fields.text("idempotency_key").length(1..=100).required();
+        let sender_rnc = fields.text_or_number("sender_rnc").length(9..=11).parse().required();
+        let receiver_rnc = fields.text_or_number("receiver_rnc").length(9..=11).parse().required();
+        let ecf_type = fields.receipt_type("ecf_type").required();
+        let encf: Option<Encf> = fields.text("encf").length(13..=13).parse().required();
+        let signed_xml = fields.base64("signed_xml").required();
+        let environment = fields.environment("environment").optional();
+        let receiver_url = fields.text("receiver_url").optional();
+        if let (Some(encf), Some(ecf_type)) = (&encf, ecf_type)
+            && encf.receipt_type() != ecf_type
+        {
+            let msg = format!("{encf} is of type {}, not {ecf_type}", encf.receipt_type());
+            fields.reject("ecf_type", "value_error", msg);
+        }
+        Some(Self {
+            idempotency_key: idempotency_key?,
+            sender_rnc: sender_rnc?,
+            receiver_rnc: receiver_rnc?,
+            ecf_type: ecf_type?,
+            encf: encf?,
+            signed_xml: signed_xml?,
+            environment,
+            receiver_url,
+        })
+    }
+}
+
+/// Passes an approval of the company on that it signed elsewhere: to the issuer and to the tax authority.
+#[utoipa::path(
+    post,
+    path = "/api/v1/ecf/acecf/outbound",
+    operation_id = "acecf_outbound",
+    tag = "Aprobaciones",
+    summary = "Enviar una aprobación comercial firmada",
+    request_body = PassOnRequest,
+    responses(
+        (status = 200, description = "The approval as it stands; the same for a repeated key", body = ApprovalView),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 409, description = "`answered_already`: an answer to a receipt is final", body = CodedError),
+        (status = 422, description = "Every bad field, or what in the message differs from them; a missing key", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn outbound(
+    State(app): State<App>,
+    caller: Caller,
+    ValidJson(request): ValidJson<PassOnRequest>,
+) -> Result<Json<ApprovalView>, ApiError> {
+    pass_on(&app, &caller, request, ApprovalWay::Outbound).await
+}
+
+/// Takes an approval of another issuer and passes it on: to its receiver and to the tax authority. A repeated key answers with the
+/// state of the first; nothing is written again.
+#[utoipa::path(
+    post,
+    path = "/api/v1/ecf/acecf/inbound",
+    operation_id = "acecf_inbound",
+    tag = "Aprobaciones",
+    summary = "Recibir una aprobación comercial de otro emisor",
+    request_body = PassOnRequest,
+    responses(
+        (status = 200, description = "The approval as it stands; the same for a repeated key", body = ApprovalView),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 409, description = "`receipt_not_found`, `receipt_not_valid`, `type_not_approved`, `differs_from_receipt`, `answered_already`", body = CodedError),
+        (status = 422, description = "Every bad field, or what in the message differs from them; a missing key", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn inbound(
+    State(app): State<App>,
+    caller: Caller,
+    ValidJson(request): ValidJson<PassOnRequest>,
+) -> Result<Json<ApprovalView>, ApiError> {
+    pass_on(&app, &caller, request, ApprovalWay::Inbound).await
+}
+
+async fn pass_on(
+    app: &App,
+    caller: &Caller,
+    request: PassOnRequest,
+    way: ApprovalWay,
+) -> Result<Json<ApprovalView>, ApiError> {
+    let (scope, exchange) = (&caller.scope, &app.exchange);
+    let id = ApprovalId::of(way.as_str(), scope, &request.idempotency_key);
+    // The key alone decides: not even the rest of the request is looked at.
+    if let Some(existing) = exchange.table.approval(scope, &id).await? {
+        return Ok(Json((&existing).into()));
+    }
+    caller.check_environment(request.environment)?;
+    if let Some(url) = &request.receiver_url {
+        exchange
+            .peers
+            .guard()
+            .check_url(url)
+            .map_err(|error| refused_url(url, &error))?;
+    }
+    let now = exchange.clock.now();
+    let signed = answer::read(&request.signed_xml, &Limits::default(), now).map_err(refused_xml)?;
+    agrees(&request, &signed.detail)?;
+    let company = app.company(scope).await?;
+    let role = role(way, &request, &company)?;
+    if role == Role::Issuer {
+        keep_on_receipt(app, scope, &request, &signed).await?;
+    }
+    let acecf = exchange
+        .artifacts
+        .put_message(scope, now, &id, ArtifactKind::Acecf, request.signed_xml.clone())
+        .await?;
+    let new = Approval {
+        id,
+        way,
+        idempotency_key: request.idempotency_key,
+        rnc_emisor: request.receiver_rnc,
+        rnc_comprador: request.sender_rnc,
+        encf: request.encf,
+        estado: signed.estado,
+        reason: signed.detail.detalle_motivo_rechazo.as_ref().map(ToString::to_string),
+        acecf,
+        created_at: now,
+        issuer: match (role, &request.receiver_url) {
+            // It is with us already.
+            (Role::Issuer, None) => Told {
+                state: ToldState::NotNeeded,
+                words: Some("the receipt is the company's own".to_owned()),
+                at: Some(now),
+            },
+            _ => Told::PENDING,
+        },
+        receiver_url: request.receiver_url,
+        authority: Told::PENDING,
+        authority_answer: None,
+        attempts: 0,
+        next_action_at: None,
+    };
+    let is_ours = role == Role::Buyer;
+    let approval = match exchange.table.create_approval(scope, &new, is_ours).await? {
+        ApprovalCreated::New => exchange.tell(scope, new, PATIENCE).await?,
+        ApprovalCreated::Replay(existing) => existing,
+        ApprovalCreated::Answered(by) => return Err(answered(&by)),
+    };
+    Ok(Json((&approval).into()))
+}
+
+/// What the key's company is in an approval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Buyer,
+    Issuer,
+}
+
+fn role(way: ApprovalWay, request: &PassOnRequest, company: &Company) -> Result<Role, ApiError> {
+    let rnc = &company.rnc;
+    match way {
+        ApprovalWay::Inbound if request.receiver_rnc == *rnc => Ok(Role::Issuer),
+        _ if request.sender_rnc == *rnc => Ok(Role::Buyer),
+        ApprovalWay::Inbound => Err(differs("receiver_rnc", &request.receiver_rnc, rnc)),
+        _ => Err(differs("sender_rnc", &request.sender_rnc, rnc)),
+    }
+}
+
+/// The approval must be about what the request says.
+fn agrees(request: &PassOnRequest, detail: &DetalleAprobacionComercial) -> Result<(), ApiError> {
+    let in_message = [
+        (
+            "sender_rnc",
+            "RNCComprador",
+            request.sender_rnc.to_string(),
+            detail.rnc_comprador.as_ref().map(ToString::to_string),
+        ),
+        (
+            "receiver_rnc",
+            "RNCEmisor",
+            request.receiver_rnc.to_string(),
+            detail.rnc_emisor.as_ref().map(ToString::to_string),
+        ),
+        (
+            "encf",
+            "eNCF",
+            request.encf.to_string(),
+            detail.encf.as_ref().map(ToString::to_string),
+        ),
+    ];
+    let errors: Vec<FieldError> = in_message
+        .into_iter()
+        .filter(|(_, _, given, signed)| signed.as_ref() != Some(given))
+        .map(|(field, element, given, signed)| {
+            let signed = signed.unwrap_or_else(|| "missing".to_owned());
+            let msg = format!("{field} is {given}, but {element} in signed_xml is {signed}");
+            FieldError::new(["body", field], "value_error", msg).with_ctx("expected", signed)
+        })
+        .collect();
+    if errors.is_empty() { Ok(()) } else { Err(errors.into()) }
+}
+
+/// Keeps what a buyer said on the company's own receipt. The receipt itself does not change; the first answer stays.
+async fn keep_on_receipt(
+    app: &App,
+    scope: &Scope,
+    request: &PassOnRequest,
+    signed: &SignedAnswer,
+) -> Result<(), ApiError> {
+    let exchange = &app.exchange;
+    let conflict = |NotTaken { code, why }: NotTaken| ApiError::conflict(code, why);
+    let receipt = exchange.table.receipt_by_encf(scope, &request.encf).await?;
+    let receipt = receipt.ok_or_else(|| {
+        ApiError::conflict(
+            "receipt_not_found",
+            format!("the company has no receipt {}", request.encf),
+        )
+    })?;
+    answer::hold_against(&signed.detail, &receipt).map_err(conflict)?;
+    let stores = (&exchange.table, &exchange.artifacts);
+    let now = exchange.clock.now();
+    let kept = answer::keep(stores, scope, &receipt, signed, &request.signed_xml, now).await?;
+    if let Some(news) = kept.map_err(conflict)? {
+        app.announce(scope, &news).await;
+    }
+    Ok(())
+}
+
+fn refused_xml(NotTaken { code, why }: NotTaken) -> ApiError {
+    let error = FieldError::new(["body", "signed_xml"], "value_error", why).with_ctx("code", code);
+    ApiError::validation(vec![error])
+}
+
+fn refused_url(given: &str, error: &ecf_webhooks::UrlError) -> ApiError {
+    let msg = format!("Value error, {error}");
+    let error = FieldError::new(["body", "receiver_url"], "value_error", msg)
+        .with_input(&ecf::Node::Text(given.into()))
+        .with_ctx("error", error.to_string());
+    ApiError::validation(vec![error])
+}

@@ -1,0 +1,309 @@
+//! `POST /api/v1/ecf/acecf/submit`: approves or rejects a receipt that the company received.
+//!
+//! The receipt is in the inbox, what the request repeats of it is right, and the tax authority accepted it: then the message is
+//! made, signed and kept. A receipt is answered once.
+
+use axum::Json;
+use axum::extract::State;
+use ecf::catalogue::EstadoAprobacion;
+use ecf::messages::Acecf;
+use ecf::messages::acecf::Answered;
+use ecf::{Amounts, Encf, Environment, Fecha, FechaHora, Monto, ReceiptType, Rnc, Texto};
+use ecf_api::{
+    ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError, signing_identity,
+};
+use ecf_store::{
+    Approval, ApprovalCreated, ApprovalId, ApprovalWay, ArtifactKind, ContentHash, InboxItem, Scope, Told,
+};
+use ecf_taxauth::{ReceiptQuery, TaxAuthError, Verdict};
+use jiff::Timestamp;
+use utoipa::ToSchema;
+use xmldsig::{Identity, Limits};
+
+use crate::view::ApprovalView;
+use crate::{App, PATIENCE};
+
+/// As long as the authority's `DetalleMotivoRechazo`.
+const LONGEST_REASON: usize = 250;
+/// When to come back if the authority does not say.
+const RETRY_AFTER: std::time::Duration = std::time::Duration::from_secs(30);
+
+/// Which receipt is approved or rejected.
+#[derive(Debug, ToSchema)]
+#[schema(as = SubmitAcecfRequest)]
+pub(crate) struct SubmitRequest {
+    #[schema(min_length = 1, max_length = 100)]
+    idempotency_key: String,
+    #[schema(value_type = String, example = "E310000000001")]
+    encf: Encf,
+    /// `31` unless given; the type that `encf` has.
+    #[schema(value_type = Option<String>, example = "31")]
+    #[expect(dead_code, reason = "only held against `encf`, when it is read")]
+    ecf_type: Option<ReceiptType>,
+    #[schema(value_type = String, example = "101672919")]
+    rnc_emisor: Rnc,
+    /// The RNC of the key's company.
+    #[schema(value_type = String, example = "130000001")]
+    rnc_comprador: Rnc,
+    /// As in the receipt.
+    #[schema(value_type = String, example = "27-11-2026")]
+    fecha_emision: Fecha,
+    /// As in the receipt; compared by value.
+    #[schema(value_type = String, example = "1180.00")]
+    monto_total: Monto,
+    /// `1` approves, `2` rejects.
+    #[schema(value_type = String, example = "1")]
+    estado: EstadoAprobacion,
+    /// Why it is rejected; only with `estado` `2`.
+    #[schema(value_type = Option<String>, max_length = 250)]
+    detalle_motivo_rechazo: Option<Texto>,
+    /// When it was decided, `dd-MM-yyyy HH:mm:ss`; now unless given.
+    #[schema(value_type = Option<String>, example = "27-11-2026 10:00:00")]
+    fecha_hora_aprobacion: Option<FechaHora>,
+    #[schema(value_type = Option<String>, example = "TesteCF")]
+    environment: Option<Environment>,
+}
+
+impl FromFields for SubmitRequest {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let idempotency_key = fields.text("idempotency_key").length(1..=100).required();
+        let encf: Option<Encf> = fields.parsed("encf").required();
+        let ecf_type = fields.receipt_type("ecf_type").optional();
+        let rnc_emisor = fields.parsed("rnc_emisor").required();
+        let rnc_comprador = fields.parsed("rnc_comprador").required();
+        let fecha_emision = fields.parsed("fecha_emision").required();
+        let monto_total = fields.text_or_number("monto_total").required();
+        let monto_total = monto_total.and_then(|text| match Monto::parse(&text, Amounts::Verbatim) {
+            Ok(monto) => Some(monto),
+            Err(error) => {
+                fields.reject("monto_total", "value_error", format!("Value error, {error}"));
+                None
+            }
+        });
+        let estado = fields.parsed("estado").required();
+        let reason = fields.text("detalle_motivo_rechazo").length(1..=LONGEST_REASON).parse();
+        let reason: Option<Texto> = reason.optional();
+        let fecha_hora_aprobacion = fields.parsed("fecha_hora_aprobacion").optional();
+        let environment = fields.environment("environment").optional();
+        if let (Some(encf), Some(ecf_type)) = (&encf, ecf_type)
+            && encf.receipt_type() != ecf_type
+            // The published client sends 31 unless it is told otherwise.
+            && ecf_type != ReceiptType::E31
+        {
+            let msg = format!("{encf} is of type {}, not {ecf_type}", encf.receipt_type());
+            fields.reject("ecf_type", "value_error", msg);
+        }
+        if reason.is_some() && estado == Some(EstadoAprobacion::Aceptado) {
+            let msg = "a reason belongs to a rejection (estado 2)";
+            fields.reject("detalle_motivo_rechazo", "value_error", msg);
+        }
+        if let Some(encf) = encf.filter(|encf| !encf.receipt_type().is_approved_by_buyers()) {
+            let msg = format!(
+                "receipts of type {} are not approved by their buyers",
+                encf.receipt_type()
+            );
+            fields.reject("encf", "value_error", msg);
+        }
+        Some(Self {
+            idempotency_key: idempotency_key?,
+            encf: encf?,
+            ecf_type,
+            rnc_emisor: rnc_emisor?,
+            rnc_comprador: rnc_comprador?,
+            fecha_emision: fecha_emision?,
+            monto_total: monto_total?,
+            estado: estado?,
+            detalle_motivo_rechazo: reason,
+            fecha_hora_aprobacion,
+            environment,
+        })
+    }
+}
+
+/// Approves or rejects a receipt of the inbox: tells its issuer, where the directory says, and the tax authority. What cannot be
+/// told within seconds is told later; the answer says `pending` then.
+#[utoipa::path(
+    post,
+    path = "/api/v1/ecf/acecf/submit",
+    operation_id = "submit_acecf",
+    tag = "Aprobaciones",
+    summary = "Aprobar o rechazar un e-CF recibido",
+    request_body = SubmitRequest,
+    responses(
+        (status = 200, description = "The approval as it stands; the same for a repeated key", body = ApprovalView),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 409, description = "`not_received`, `answered_already`, `not_accepted`: the tax authority did not accept the receipt; no certificate", body = CodedError),
+        (status = 422, description = "Every bad field, or what differs from the receipt; a missing key", body = ValidationError),
+        (status = 503, description = "The tax authority cannot say now whether it accepted the receipt", body = CodedError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn submit(
+    State(app): State<App>,
+    caller: Caller,
+    ValidJson(request): ValidJson<SubmitRequest>,
+) -> Result<Json<ApprovalView>, ApiError> {
+    let environment = caller.check_environment(request.environment)?;
+    let (scope, exchange) = (&caller.scope, &app.exchange);
+    let way = ApprovalWay::Submit;
+    let id = ApprovalId::of(way.as_str(), scope, &request.idempotency_key);
+    if let Some(existing) = exchange.table.approval(scope, &id).await? {
+        return Ok(Json((&existing).into()));
+    }
+    let company = app.company(scope).await?;
+    if request.rnc_comprador != company.rnc {
+        return Err(differs("rnc_comprador", &request.rnc_comprador, &company.rnc));
+    }
+    let now = exchange.clock.now();
+    let identity = signing_identity(&exchange.identities, &scope.company, now).await?;
+    let item = exchange
+        .table
+        .received(scope, &request.rnc_emisor, &request.encf)
+        .await?;
+    match &item {
+        Some(item) => fits(&request, item)?,
+        // The certification's third step approves receipts of a workbook, which nobody sends.
+        None if environment == Environment::CerteCF => {}
+        None => {
+            let message = format!("{} of {} is not in the inbox", request.encf, request.rnc_emisor);
+            return Err(ApiError::conflict("not_received", message));
+        }
+    }
+    if let Some(given) = exchange
+        .table
+        .given_answer(scope, &request.rnc_emisor, &request.encf)
+        .await?
+    {
+        return Err(answered(&given.approval));
+    }
+    if let Some(item) = item.filter(|_| company.settings.approve_accepted_only && environment != Environment::CerteCF) {
+        check_accepted(&app, scope, &identity, &item).await?;
+    }
+    let xml = sign(&request, &identity, now)?;
+    let hash = exchange
+        .artifacts
+        .put_message(scope, now, &id, ArtifactKind::Acecf, xml.clone())
+        .await?;
+    let new = new_approval(id, request, hash, now);
+    let approval = match exchange.table.create_approval(scope, &new, true).await? {
+        ApprovalCreated::New => exchange.tell(scope, new, PATIENCE).await?,
+        ApprovalCreated::Replay(existing) => existing,
+        ApprovalCreated::Answered(by) => return Err(answered(&by)),
+    };
+    Ok(Json((&approval).into()))
+}
+
+fn new_approval(id: ApprovalId, request: SubmitRequest, acecf: ContentHash, now: Timestamp) -> Approval {
+    Approval {
+        id,
+        way: ApprovalWay::Submit,
+        idempotency_key: request.idempotency_key,
+        rnc_emisor: request.rnc_emisor,
+        rnc_comprador: request.rnc_comprador,
+        encf: request.encf,
+        estado: request.estado,
+        reason: request.detalle_motivo_rechazo.map(|reason| reason.to_string()),
+        acecf,
+        receiver_url: None,
+        created_at: now,
+        issuer: Told::PENDING,
+        authority: Told::PENDING,
+        authority_answer: None,
+        attempts: 0,
+        next_action_at: None,
+    }
+}
+
+/// What the request repeats must be the receipt's.
+fn fits(request: &SubmitRequest, item: &InboxItem) -> Result<(), ApiError> {
+    let day = request.fecha_emision.to_string();
+    if let Some(expected) = item.fecha_emision.as_ref().filter(|expected| **expected != day) {
+        return Err(differs("fecha_emision", &day, expected));
+    }
+    let total = item.monto_total.as_deref();
+    let expected = total.and_then(|total| Monto::parse(total, Amounts::Verbatim).ok());
+    match expected {
+        Some(expected) if expected.value() != request.monto_total.value() => {
+            Err(differs("monto_total", &request.monto_total, &expected))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn sign(request: &SubmitRequest, identity: &Identity, now: Timestamp) -> Result<Vec<u8>, ApiError> {
+    let answered = Answered {
+        rnc_emisor: request.rnc_emisor.clone(),
+        encf: request.encf,
+        fecha_emision: request.fecha_emision,
+        monto_total: request.monto_total.clone(),
+        rnc_comprador: request.rnc_comprador.clone(),
+    };
+    let at = request.fecha_hora_aprobacion.unwrap_or_else(|| FechaHora::at(now));
+    let acecf = match request.estado {
+        EstadoAprobacion::Aceptado => Acecf::approved(answered, at),
+        EstadoAprobacion::Rechazado => Acecf::rejected(answered, request.detalle_motivo_rechazo.clone(), at),
+    };
+    let signed = xmldsig::sign(&acecf.to_xml(), identity).map_err(ApiError::internal)?;
+    Ok(signed.xml)
+}
+
+/// The authority takes approvals of receipts that it accepted, and of no others.
+async fn check_accepted(app: &App, scope: &Scope, identity: &Identity, item: &InboxItem) -> Result<(), ApiError> {
+    let exchange = &app.exchange;
+    let xml = exchange
+        .artifacts
+        .received(scope, item.received_at, &item.id, ArtifactKind::ReceivedXml, &item.xml)
+        .await?;
+    let xml = xml.ok_or_else(|| ApiError::internal(format!("the XML of inbox item {} is gone", item.id)))?;
+    let code = security_code(&xml)?;
+    let session = exchange
+        .tokens
+        .session(scope.environment, identity)
+        .of_company(&scope.company);
+    let query = ReceiptQuery {
+        rnc_emisor: &item.rnc_emisor,
+        encf: &item.encf,
+        rnc_comprador: Some(&item.rnc_comprador),
+        codigo_seguridad: &code,
+    };
+    let state = session.receipt_state(query).await.map_err(unasked)?;
+    match state.judged.verdict {
+        Verdict::Accepted | Verdict::ConditionallyAccepted => Ok(()),
+        verdict => {
+            let words = match verdict {
+                Verdict::Rejected { .. } => "rejected the receipt",
+                Verdict::NotFound => "does not have the receipt yet",
+                _ => "has not decided about the receipt yet",
+            };
+            let message = format!("the tax authority {words}: only what it accepted can be approved or rejected");
+            Err(ApiError::conflict("not_accepted", message))
+        }
+    }
+}
+
+/// The first six characters of the signature (Informe Técnico, security code).
+fn security_code(xml: &[u8]) -> Result<String, ApiError> {
+    let verified = xmldsig::verify(xml.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(xml), &Limits::default());
+    let verified = verified.map_err(ApiError::internal)?;
+    Ok(verified.signature_value.chars().take(6).collect())
+}
+
+fn unasked(error: TaxAuthError) -> ApiError {
+    let retry_after = error.retry_after().unwrap_or(RETRY_AFTER);
+    let message = format!("the tax authority cannot say now whether it accepted the receipt: {error}");
+    ApiError::unavailable_because("taxauth_unavailable", message, retry_after).caused_by(error)
+}
+
+pub(crate) fn answered(by: &ApprovalId) -> ApiError {
+    let message = format!("the company answered this receipt before, with approval {by}; an answer is final");
+    ApiError::conflict("answered_already", message)
+}
+
+/// What was given is not what it must be.
+pub(crate) fn differs(field: &str, given: &dyn std::fmt::Display, expected: &dyn std::fmt::Display) -> ApiError {
+    let msg = format!("{field} is {given}, {expected} was expected");
+    let error = FieldError::new(["body", field], "value_error", msg)
+        .with_input(&ecf::Node::Text(given.to_string().into()))
+        .with_ctx("expected", expected.to_string());
+    ApiError::validation(vec![error])
+}

@@ -1,0 +1,133 @@
+//! How far an approval came, as the API shows it, and `GET /api/v1/ecf/acecf/{id}`.
+
+use axum::Json;
+use axum::extract::State;
+use ecf_api::{ApiError, Caller, CodedError, Instant, PathId, TaxauthResponse, ValidationError};
+use ecf_store::{Approval, ApprovalId, Told, ToldState};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use crate::App;
+
+/// An approval or rejection and how far it came.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ApprovalView {
+    public_id: String,
+    /// `pending`: somebody is still to be told, which goes on for days. `completed`: everybody who is to be told was. `refused`: the
+    /// issuer or the tax authority refused it. `failed`: one of them could not be told for days.
+    status: &'static str,
+    message: String,
+    #[serde(flatten)]
+    response: TaxauthResponse,
+    /// `submit`, `outbound` or `inbound`.
+    direction: &'static str,
+    encf: String,
+    rnc_emisor: String,
+    rnc_comprador: String,
+    /// `1` approved, `2` rejected.
+    estado: &'static str,
+    detalle_motivo_rechazo: Option<String>,
+    issuer: ToldView,
+    taxauth: ToldView,
+    /// How often it was tried.
+    attempts: u32,
+    #[schema(value_type = String, format = DateTime)]
+    created_at: Instant,
+}
+
+/// Whether one of the two was told.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct ToldView {
+    /// `pending`, `taken`, `refused`, `not_listed` (no address in the directory), `not_needed` or `given_up`.
+    status: &'static str,
+    /// What was answered, or why nothing was.
+    message: Option<String>,
+    #[schema(value_type = Option<String>, format = DateTime)]
+    at: Option<Instant>,
+}
+
+impl From<&Told> for ToldView {
+    fn from(told: &Told) -> Self {
+        Self {
+            status: told.state.as_str(),
+            message: told.words.clone(),
+            at: told.at.map(Instant),
+        }
+    }
+}
+
+impl From<&Approval> for ApprovalView {
+    fn from(approval: &Approval) -> Self {
+        let is = |state| approval.issuer.state == state || approval.authority.state == state;
+        let status = if is(ToldState::Pending) {
+            "pending"
+        } else if is(ToldState::Refused) {
+            "refused"
+        } else if is(ToldState::GivenUp) {
+            "failed"
+        } else {
+            "completed"
+        };
+        Self {
+            public_id: approval.id.to_string(),
+            status,
+            message: format!(
+                "issuer: {}; tax authority: {}",
+                in_words(&approval.issuer),
+                in_words(&approval.authority)
+            ),
+            response: TaxauthResponse::of(approval.authority_answer.as_deref()),
+            direction: approval.way.as_str(),
+            encf: approval.encf.to_string(),
+            rnc_emisor: approval.rnc_emisor.to_string(),
+            rnc_comprador: approval.rnc_comprador.to_string(),
+            estado: approval.estado.code(),
+            detalle_motivo_rechazo: approval.reason.clone(),
+            issuer: (&approval.issuer).into(),
+            taxauth: (&approval.authority).into(),
+            attempts: approval.attempts,
+            created_at: approval.created_at.into(),
+        }
+    }
+}
+
+fn in_words(told: &Told) -> String {
+    let state = match told.state {
+        ToldState::Pending => "not told yet",
+        ToldState::Taken => "told",
+        ToldState::Refused => "refuses",
+        ToldState::NotListed => "receives nothing electronically",
+        ToldState::NotNeeded => "need not be told",
+        ToldState::GivenUp => "could not be told",
+    };
+    match &told.words {
+        Some(words) => format!("{state} ({words})"),
+        None => state.to_owned(),
+    }
+}
+
+/// How far an approval came.
+#[utoipa::path(
+    get,
+    path = "/api/v1/ecf/acecf/{public_id}",
+    operation_id = "show_acecf",
+    tag = "Aprobaciones",
+    summary = "Consultar una aprobación comercial",
+    params(("public_id" = String, Path, description = "The approval's id")),
+    responses(
+        (status = 200, description = "The approval as it stands", body = ApprovalView),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 404, description = "Unknown, or of another company or environment", body = CodedError),
+        (status = 422, description = "The key is missing", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn show(
+    State(app): State<App>,
+    caller: Caller,
+    PathId(id): PathId<ApprovalId>,
+) -> Result<Json<ApprovalView>, ApiError> {
+    let approval = app.exchange.table.approval(&caller.scope, &id).await?;
+    let approval = approval.ok_or_else(ApiError::not_found)?;
+    Ok(Json((&approval).into()))
+}

@@ -1,0 +1,209 @@
+//! `approvals` over HTTP, on the embedded services, the simulated tax authority and another issuer on loopback.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
+
+mod cancel;
+mod pass_on;
+mod submit;
+
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use approvals::{App, router};
+use axum::Router;
+use base64::{Engine, prelude::BASE64_STANDARD};
+use ecf::ReceiptState;
+use ecf_runtime::Clock;
+use ecf_simulator::{Options, Simulator};
+use ecf_store::{InboxId, InboxItem, Receipt, Verdict};
+use ecf_testkit::{
+    Answer, FOREIGN_RNC, P12_PIN, Peer, TestCompany, TestStack, foreign_receipt, request, sign_foreign, test_p12,
+};
+use ecf_webhooks::News;
+use http::Method;
+use serde_json::{Value, json};
+use xmldsig::Identity;
+
+/// Nothing on loopback takes that long.
+const PATIENCE: Duration = Duration::from_secs(20);
+pub(crate) const ENCF: &str = "E310000000001";
+/// The buyer of the kit's receipts.
+pub(crate) const BUYER: &str = "131880681";
+
+pub(crate) struct World {
+    simulator: Simulator,
+    http: reqwest::Client,
+    pub(crate) stack: TestStack,
+    pub(crate) company: TestCompany,
+    pub(crate) peer: Peer,
+    router: Router,
+}
+
+impl World {
+    /// A company, the authority, and an issuer that is in its directory.
+    pub(crate) async fn start() -> Self {
+        let time: Arc<OnceLock<Clock>> = Arc::default();
+        let clock = Arc::clone(&time);
+        let options = Options {
+            clock: Arc::new(move || clock.get().expect("nobody calls before").now()),
+            verdict_delay: Duration::ZERO,
+            ..Options::default()
+        };
+        let simulator = Simulator::start(options).await.unwrap();
+        let base = simulator.base_url().to_owned();
+        let parameters = [
+            ("TaxauthEcfUrl", base.as_str()),
+            ("TaxauthFcUrl", base.as_str()),
+            ("TaxauthStatusUrl", base.as_str()),
+            ("AllowLoopbackTargets", "true"),
+        ];
+        let stack = TestStack::with_parameters(&parameters).await;
+        time.set(stack.clock().clone()).unwrap();
+        let app = App::from_env(&stack.env("approvals"), stack.clients(), stack.clock().clone()).unwrap();
+        // News of receipts, and attempts to come.
+        stack.leave_messages();
+        let world = Self {
+            company: stack.company_builder().verified().build().await,
+            peer: Peer::start().await,
+            http: reqwest::Client::builder().timeout(PATIENCE).build().unwrap(),
+            router: router(app),
+            simulator,
+            stack,
+        };
+        world.list(FOREIGN_RNC).await;
+        world
+    }
+
+    /// Puts a taxpayer into the directory, at the peer's address.
+    pub(crate) async fn list(&self, rnc: &str) {
+        let url = self.peer.url();
+        let entry = json!({ "nombre": "OTRA SRL", "urlRecepcion": url, "urlAceptacion": url, "urlOpcional": url });
+        self.control(Method::PUT, &format!("directory/{rnc}"), &entry).await;
+    }
+
+    pub(crate) async fn control(&self, method: Method, what: &str, body: &Value) -> Value {
+        let url = format!("{}/_control/{what}", self.simulator.base_url());
+        let answer = self.http.request(method, url).json(body).send().await.unwrap();
+        assert!(answer.status().is_success(), "{what}: {}", answer.status());
+        answer.json().await.unwrap_or(Value::Null)
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
+        let path = format!("/api/v1/ecf/{path}");
+        request(
+            &self.router,
+            Method::POST,
+            &path,
+            Some(&self.company.api_key),
+            Some(body),
+        )
+        .await
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        let path = format!("/api/v1/ecf/{path}");
+        request(&self.router, Method::GET, &path, Some(&self.company.api_key), None).await
+    }
+
+    /// Lets the authority have a document.
+    pub(crate) async fn hand_over(&self, name: &str, xml: &[u8]) {
+        let tokens = self.simulator.base_url();
+        let seed = format!("{tokens}/testecf/autenticacion/api/autenticacion/semilla");
+        let seed = self.http.get(seed).send().await.unwrap().bytes().await.unwrap();
+        let identity = Identity::from_pkcs12(test_p12(), P12_PIN).unwrap();
+        let signed = xmldsig::sign_foreign(&seed, &identity, &xmldsig::Limits::default()).unwrap();
+        let token = self.upload(
+            "autenticacion/api/autenticacion/validarsemilla",
+            "semilla.xml",
+            signed.xml,
+            None,
+        );
+        let token: Value = token.await;
+        let token = token["token"].as_str().unwrap();
+        let sent = self.upload("recepcion/api/facturaselectronicas", name, xml.to_vec(), Some(token));
+        assert!(sent.await["trackId"].is_string());
+    }
+
+    async fn upload(&self, service: &str, name: &str, xml: Vec<u8>, token: Option<&str>) -> Value {
+        let part = reqwest::multipart::Part::bytes(xml).file_name(name.to_owned());
+        let form = reqwest::multipart::Form::new().part("xml", part.mime_str("text/xml").unwrap());
+        let url = format!("{}/testecf/{service}", self.simulator.base_url());
+        let mut request = self.http.post(url).multipart(form);
+        if let Some(token) = token {
+            request = request.bearer_auth(token);
+        }
+        request.send().await.unwrap().json().await.unwrap()
+    }
+
+    /// A receipt of another issuer in the inbox, which the authority has accepted if `accepted`.
+    pub(crate) async fn receive(&self, encf: &str, accepted: bool) -> InboxItem {
+        let now = self.stack.clock().now();
+        let xml = foreign_receipt(self.company.rnc.as_str(), encf, now);
+        if accepted {
+            self.hand_over(&format!("{FOREIGN_RNC}{encf}.xml"), &xml).await;
+        }
+        let scope = &self.company.scope;
+        let (rnc_emisor, encf) = (FOREIGN_RNC.parse().unwrap(), encf.parse().unwrap());
+        let item = InboxItem {
+            id: InboxId::new(now, scope, &rnc_emisor, &encf),
+            rnc_emisor,
+            razon_social_emisor: None,
+            rnc_comprador: self.company.rnc.clone(),
+            encf,
+            ecf_type: encf.receipt_type(),
+            monto_total: Some("1000.00".to_owned()),
+            fecha_emision: Some("27-11-2026".to_owned()),
+            signer: "CN=X".to_owned(),
+            xml: ecf_store::ContentHash::of(&xml),
+            arecf: ecf_store::ContentHash::of(b""),
+            received_at: now,
+            acked_at: None,
+        };
+        let kind = ecf_store::ArtifactKind::ReceivedXml;
+        self.stack
+            .artifacts()
+            .put_received(scope, now, &item.id, kind, xml)
+            .await
+            .unwrap();
+        let news = News::InboxReceived { item: &item }.announcement(scope, self.company.rnc.as_str(), now);
+        self.stack.table().keep_received(scope, &item, &news).await.unwrap();
+        item
+    }
+
+    /// A receipt of the company's own that the authority accepted.
+    pub(crate) async fn own_receipt(&self, encf: &str) -> Receipt {
+        let receipt = self.stack.signed_receipt(&self.company, encf).await;
+        let (table, now) = (self.stack.table(), self.stack.clock().now());
+        let scope = &self.company.scope;
+        let lease = jiff::SignedDuration::from_mins(1);
+        table.claim_send(scope, &receipt.public_id, now, lease).await.unwrap();
+        table
+            .record_submitted(scope, &receipt.public_id, "track-1", now)
+            .await
+            .unwrap();
+        let verdict = Verdict {
+            state: ReceiptState::Accepted,
+            track_id: None,
+            error_code: None,
+            error_message: None,
+            secuencia_utilizada: None,
+            taxauth_response: None,
+            outbox: Vec::new(),
+        };
+        table
+            .record_verdict(scope, &receipt.public_id, verdict, now)
+            .await
+            .unwrap();
+        table.receipt(scope, &receipt.public_id).await.unwrap().unwrap()
+    }
+}
+
+/// What somebody says of a receipt of the kit, signed and in Base64.
+pub(crate) fn acecf(rnc_emisor: &str, rnc_comprador: &str, encf: &str, monto: &str, estado: &str) -> String {
+    BASE64_STANDARD.encode(sign_foreign(&format!(
+        "<ACECF><DetalleAprobacionComercial><Version>1.0</Version><RNCEmisor>{rnc_emisor}</RNCEmisor><eNCF>{encf}</eNCF>\
+<FechaEmision>27-11-2026</FechaEmision><MontoTotal>{monto}</MontoTotal><RNCComprador>{rnc_comprador}</RNCComprador>\
+<Estado>{estado}</Estado><FechaHoraAprobacionComercial>27-11-2026 11:00:00</FechaHoraAprobacionComercial>\
+</DetalleAprobacionComercial></ACECF>"
+    )))
+}

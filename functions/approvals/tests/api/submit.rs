@@ -1,0 +1,163 @@
+//! `POST /api/v1/ecf/acecf/submit`.
+
+use ecf_store::{CompanyChanges, Edit, SettingsChanges};
+use ecf_testkit::{FOREIGN_RNC, PeerAnswer, Queue};
+use http::Method;
+use serde_json::{Value, json};
+
+use crate::{ENCF, World};
+
+fn body(key: &str, estado: &str) -> Value {
+    json!({
+        "idempotency_key": key, "encf": ENCF, "rnc_emisor": FOREIGN_RNC, "rnc_comprador": "130000001",
+        "fecha_emision": "27-11-2026", "monto_total": "1000.00", "estado": estado, "ecf_type": "31",
+    })
+}
+
+#[tokio::test]
+async fn issuer_and_authority_are_told_and_both_outcomes_are_kept() {
+    let world = World::start().await;
+    world.peer.demand_token();
+    world.receive(ENCF, true).await;
+    let mut rejection = body("no", "2");
+    rejection["detalle_motivo_rechazo"] = json!("Falta la mitad");
+    let answer = world.post("acecf/submit", &rejection).await.expect(200);
+    assert_eq!(answer["status"], "completed", "{answer}");
+    assert_eq!(
+        (&answer["issuer"]["status"], &answer["taxauth"]["status"]),
+        (&json!("taken"), &json!("taken"))
+    );
+    assert_eq!(answer["dgii_response"], answer["taxauth_response"]);
+    assert!(answer["dgii_response"].is_object(), "{answer}");
+
+    let sent = world.peer.documents("aprobacioncomercial");
+    assert_eq!(sent.len(), 1);
+    let text = String::from_utf8_lossy(&sent[0].body);
+    assert!(text.contains("filename=\"130000001E310000000001.xml\""), "{text}");
+    assert!(
+        text.contains("<Estado>2</Estado><DetalleMotivoRechazo>Falta la mitad</DetalleMotivoRechazo>"),
+        "{text}"
+    );
+    assert_eq!(sent[0].header("authorization"), Some("Bearer ficha"));
+
+    // The key alone decides.
+    let again = world.post("acecf/submit", &body("no", "1")).await.expect(200);
+    assert_eq!(again, answer);
+    let path = format!("acecf/{}", answer["public_id"].as_str().unwrap());
+    assert_eq!(world.get(&path).await.expect(200), answer);
+    let other = world.post("acecf/submit", &body("yes", "1")).await.expect(409);
+    assert_eq!(other["detail"]["code"], "answered_already");
+    assert_eq!(world.peer.documents("aprobacioncomercial").len(), 1);
+}
+
+#[tokio::test]
+async fn what_cannot_be_told_now_is_pending_and_queued() {
+    let world = World::start().await;
+    world.receive(ENCF, true).await;
+    world.peer.answer_next(PeerAnswer::Status(503));
+    let answer = world.post("acecf/submit", &body("yes", "1")).await.expect(200);
+    assert_eq!(answer["status"], "pending", "{answer}");
+    assert_eq!(
+        (&answer["issuer"]["status"], &answer["taxauth"]["status"]),
+        (&json!("pending"), &json!("taken"))
+    );
+    let queued = world.stack.take_messages(Queue::Exchange).await;
+    assert_eq!(queued.len(), 1);
+    assert!(
+        queued[0].contains("\"kind\":\"approval\"") && queued[0].contains("\"attempt\":1"),
+        "{queued:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_refusal_of_either_is_told() {
+    let world = World::start().await;
+    world.receive(ENCF, true).await;
+    world.peer.answer_next(PeerAnswer::Status(400));
+    let answer = world.post("acecf/submit", &body("yes", "1")).await.expect(200);
+    assert_eq!(answer["status"], "refused", "{answer}");
+    assert_eq!(
+        answer["issuer"],
+        json!({ "status": "refused", "message": "status 400", "at": "2026-11-27T16:00:00.000Z" })
+    );
+}
+
+#[tokio::test]
+async fn only_what_was_received_and_accepted_is_answered() {
+    let world = World::start().await;
+    let refused = world.post("acecf/submit", &body("a", "1")).await.expect(409);
+    assert_eq!(refused["detail"]["code"], "not_received");
+    world.receive(ENCF, false).await;
+    let refused = world.post("acecf/submit", &body("b", "1")).await.expect(409);
+    assert_eq!(refused["detail"]["code"], "not_accepted");
+    let fault = json!({ "service": "consultaestado", "fault": "status", "status": 500 });
+    world.control(Method::POST, "faults", &fault).await;
+    assert_eq!(world.post("acecf/submit", &body("c", "1")).await.status, 503);
+
+    // A company may do without.
+    let settings = SettingsChanges {
+        approve_accepted_only: Edit::Set(false),
+        ..SettingsChanges::default()
+    };
+    let changes = CompanyChanges {
+        settings,
+        ..CompanyChanges::default()
+    };
+    let table = world.stack.table();
+    let company = &world.company.scope.company;
+    table
+        .update_company(company, changes, world.stack.clock().now())
+        .await
+        .unwrap();
+    let answer = world.post("acecf/submit", &body("d", "1")).await.expect(200);
+    // The authority does not know the receipt.
+    assert_eq!(
+        (
+            &answer["status"],
+            &answer["issuer"]["status"],
+            &answer["taxauth"]["status"]
+        ),
+        (&json!("refused"), &json!("taken"), &json!("refused"))
+    );
+}
+
+#[tokio::test]
+async fn what_differs_from_the_receipt_is_named() {
+    let world = World::start().await;
+    world.receive(ENCF, true).await;
+    for (field, value, expected) in [
+        ("monto_total", json!("1000.01"), "1000.00"),
+        ("fecha_emision", json!("26-11-2026"), "27-11-2026"),
+        ("rnc_comprador", json!("131880681"), "130000001"),
+    ] {
+        let mut body = body("x", "1");
+        body[field] = value;
+        let refused = world.post("acecf/submit", &body).await.expect(422);
+        assert_eq!(refused["detail"][0]["loc"], json!(["body", field]), "{refused}");
+        assert_eq!(refused["detail"][0]["ctx"]["expected"], expected, "{refused}");
+    }
+    let empty = world.post("acecf/submit", &json!({})).await.expect(422);
+    assert_eq!(empty["detail"].as_array().unwrap().len(), 7, "{empty}");
+    let mut reason = body("x", "1");
+    reason["detalle_motivo_rechazo"] = json!("no");
+    let refused = world.post("acecf/submit", &reason).await.expect(422);
+    assert_eq!(refused["detail"][0]["loc"][1], "detalle_motivo_rechazo");
+    let mut consumer = body("x", "1");
+    consumer["encf"] = json!("E320000000001");
+    assert_eq!(world.post("acecf/submit", &consumer).await.status, 422);
+    assert_eq!(world.peer.received().len(), 0);
+}
+
+#[tokio::test]
+async fn an_issuer_outside_the_directory_is_not_told() {
+    let world = World::start().await;
+    world
+        .control(Method::DELETE, &format!("directory/{FOREIGN_RNC}"), &Value::Null)
+        .await;
+    world.receive(ENCF, true).await;
+    let answer = world.post("acecf/submit", &body("yes", "1")).await.expect(200);
+    assert_eq!(
+        (&answer["status"], &answer["issuer"]["status"]),
+        (&json!("completed"), &json!("not_listed"))
+    );
+}

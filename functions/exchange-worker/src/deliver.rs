@@ -1,0 +1,227 @@
+//! An accepted receipt to its buyer: where the directory says, with a token if the buyer wants one, until it is acknowledged.
+
+use ecf::catalogue::{CodigoModificacion, CodigoMotivoNoRecibido};
+use ecf::{Document, Encf, Rnc};
+use ecf_exchange::acknowledgement::{self, Acknowledged, Expected};
+use ecf_exchange::{Addressee, Exchange, PeerService, schedule};
+use ecf_store::{
+    ArtifactKind, BuyerDelivery, ContentHash, DeliveryState, ExchangeJob, OutboxEntry, Receipt, ReceiptId, Scope,
+    Signed, StoreError,
+};
+use ecf_taxauth::{DirectoryError, TaxAuthError, Wanted};
+use jiff::{SignedDuration, Timestamp};
+
+const NO_CERTIFICATE: &str = "the company has no certificate that is valid now";
+/// While others wait for the same receipt's entry on the due index, it comes back soon.
+const WITH_OTHERS: SignedDuration = SignedDuration::from_mins(10);
+
+/// What an attempt came to.
+enum Attempt {
+    /// The way ends: how, in which words, with which acknowledgement.
+    Ended(DeliveryState, Option<String>, Option<Vec<u8>>),
+    /// It is tried again.
+    Failed(String),
+}
+
+pub(crate) async fn deliver(
+    exchange: &Exchange,
+    scope: &Scope,
+    id: &ReceiptId,
+    attempt: u32,
+) -> Result<(), StoreError> {
+    let Some(receipt) = exchange.table.receipt(scope, id).await? else {
+        tracing::warn!(receipt.id = %id, "a receipt to be delivered does not exist");
+        return Ok(());
+    };
+    if !receipt.outbox.contains(&OutboxEntry::Exchange) || receipt.delivery_attempts() != attempt {
+        return Ok(());
+    }
+    // The end was written, and the entry stayed.
+    if let Some(end) = receipt
+        .buyer_delivery
+        .as_ref()
+        .filter(|end| end.state != DeliveryState::Pending)
+    {
+        return exchange.table.end_delivery(scope, id, end).await;
+    }
+    let now = exchange.clock.now();
+    if !exchange
+        .table
+        .claim_delivery(&receipt, now, now + schedule::LEASE)
+        .await?
+    {
+        return Ok(());
+    }
+    let attempts = attempt.saturating_add(1);
+    match make(exchange, scope, &receipt, attempts, now).await? {
+        Attempt::Ended(state, words, arecf) => end(exchange, scope, &receipt, attempts, (state, words, arecf)).await,
+        Attempt::Failed(words) => again(exchange, scope, &receipt, attempts, words).await,
+    }
+}
+
+async fn make(
+    exchange: &Exchange,
+    scope: &Scope,
+    receipt: &Receipt,
+    attempts: u32,
+    now: Timestamp,
+) -> Result<Attempt, StoreError> {
+    let buyer: Option<Rnc> = receipt.rnc_comprador.as_deref().and_then(|rnc| rnc.parse().ok());
+    let (Some(signed), Some(buyer)) = (&receipt.signed, buyer) else {
+        let why = "the buyer has no RNC to look up".to_owned();
+        return Ok(Attempt::Ended(DeliveryState::NotListed, Some(why), None));
+    };
+    let Some(identity) = exchange.identity(&scope.company, now).await? else {
+        return Ok(Attempt::Failed(NO_CERTIFICATE.to_owned()));
+    };
+    let session = exchange
+        .tokens
+        .session(scope.environment, &identity)
+        .of_company(&scope.company);
+    // An address that failed before may have moved.
+    let wanted = if attempts > 1 { Wanted::Fresh } else { Wanted::Kept };
+    let known = match exchange.directory.look_up(&session, &buyer, wanted, now).await {
+        Ok(known) => known,
+        Err(DirectoryError::Store(error)) => return Err(error),
+        Err(DirectoryError::Authority(error @ TaxAuthError::NotOffered { .. })) => {
+            return Ok(Attempt::Ended(DeliveryState::NotListed, Some(error.to_string()), None));
+        }
+        Err(error) => return Ok(Attempt::Failed(error.to_string())),
+    };
+    let entry = known.listing.entry.unwrap_or_default();
+    let Some(base) = entry.url_recepcion else {
+        let why = "the buyer is not in the directory".to_owned();
+        return Ok(Attempt::Ended(DeliveryState::NotListed, Some(why), None));
+    };
+    let xml = signed_xml(exchange, scope, receipt, signed).await?;
+    if replaces_paper(&xml) {
+        let why = "it replaces a paper receipt: the authority alone gets it".to_owned();
+        return Ok(Attempt::Ended(DeliveryState::NotSent, Some(why), None));
+    }
+    let to = Addressee {
+        base,
+        authentication: entry.url_opcional,
+    };
+    let file_name = format!("{}{}.xml", receipt.company_rnc, signed.encf);
+    let sent = exchange
+        .peers
+        .send(PeerService::Recepcion, &to, &identity, (&file_name, &xml), now)
+        .await;
+    Ok(match sent {
+        Ok(reply) if reply.is_success() => acknowledged(receipt, &signed.encf, &buyer, attempts, reply.bytes, now),
+        Ok(reply) => Attempt::Failed(format!("the buyer's receiver answered with status {}", reply.status)),
+        Err(error) => Attempt::Failed(error.to_string()),
+    })
+}
+
+fn acknowledged(receipt: &Receipt, encf: &Encf, buyer: &Rnc, attempts: u32, arecf: Vec<u8>, now: Timestamp) -> Attempt {
+    let expected = Expected {
+        rnc_emisor: &receipt.company_rnc,
+        rnc_comprador: buyer,
+        encf,
+    };
+    let (state, words) = match acknowledgement::read(&arecf, expected, now) {
+        Ok(Acknowledged::Received) => (DeliveryState::Received, None),
+        // An earlier attempt arrived, and its answer did not.
+        Ok(Acknowledged::NotReceived(Some(CodigoMotivoNoRecibido::EnvioDuplicado))) if attempts > 1 => {
+            let why = "an earlier attempt had arrived".to_owned();
+            (DeliveryState::Received, Some(why))
+        }
+        Ok(Acknowledged::NotReceived(reason)) => {
+            let reason = reason.map(|reason| format!("{} {}", reason.code(), reason.words()));
+            (DeliveryState::NotReceived, reason)
+        }
+        Err(why) => (DeliveryState::Unverified, Some(why)),
+    };
+    Attempt::Ended(state, words, Some(arecf))
+}
+
+async fn signed_xml(
+    exchange: &Exchange,
+    scope: &Scope,
+    receipt: &Receipt,
+    signed: &Signed,
+) -> Result<Vec<u8>, StoreError> {
+    let (id, kind) = (&receipt.public_id, ArtifactKind::SignedXml);
+    let kept = exchange
+        .artifacts
+        .get(scope, receipt.created_at, id, kind, &signed.signed_xml);
+    let xml = kept.await?;
+    let xml = xml.ok_or_else(|| StoreError::unexpected("deliver", "the signed receipt is not in the bucket"))?;
+    Ok(xml.to_vec())
+}
+
+/// Whether the receipt replaces one that was issued on paper in contingency (Informe Técnico, contingency).
+fn replaces_paper(xml: &[u8]) -> bool {
+    let Ok(received) = Document::from_xml(xml) else {
+        return false;
+    };
+    let reference = received.document.informacion_referencia;
+    reference.codigo_modificacion == Some(CodigoModificacion::ReemplazaContingencia)
+}
+
+async fn end(
+    exchange: &Exchange,
+    scope: &Scope,
+    receipt: &Receipt,
+    attempts: u32,
+    (state, words, arecf): (DeliveryState, Option<String>, Option<Vec<u8>>),
+) -> Result<(), StoreError> {
+    let id = &receipt.public_id;
+    if let Some(arecf) = &arecf {
+        let put = exchange
+            .artifacts
+            .put(scope, receipt.created_at, id, ArtifactKind::Arecf, arecf.clone());
+        put.await?;
+    }
+    let end = BuyerDelivery {
+        state,
+        words,
+        arecf: arecf.as_deref().map(ContentHash::of),
+        at: exchange.clock.now(),
+        attempts,
+    };
+    exchange.table.end_delivery(scope, id, &end).await?;
+    tracing::info!(receipt.id = %id, state = state.as_str(), words = end.words, "a receipt's way to its buyer ended");
+    Ok(())
+}
+
+async fn again(
+    exchange: &Exchange,
+    scope: &Scope,
+    receipt: &Receipt,
+    attempts: u32,
+    words: String,
+) -> Result<(), StoreError> {
+    tracing::info!(receipt.id = %receipt.public_id, attempts, words, "a receipt did not reach its buyer");
+    let Some(wait) = schedule::wait(attempts) else {
+        tracing::error!(receipt.id = %receipt.public_id, words, "a receipt could not be delivered to its buyer for days");
+        return end(
+            exchange,
+            scope,
+            receipt,
+            attempts,
+            (DeliveryState::GivenUp, Some(words), None),
+        )
+        .await;
+    };
+    let now = exchange.clock.now();
+    let is_alone = receipt.outbox == [OutboxEntry::Exchange];
+    let wait = if is_alone { wait } else { wait.min(WITH_OTHERS) };
+    let next = schedule::look_at(now, wait);
+    let id = &receipt.public_id;
+    if exchange
+        .table
+        .postpone_delivery(scope, id, attempts, &words, next)
+        .await?
+    {
+        let job = ExchangeJob::Deliver {
+            company: scope.company,
+            environment: scope.environment,
+            receipt: *id,
+            attempt: attempts,
+        };
+        exchange.queue_next(&job, wait).await;
+    }
+    Ok(())
+}

@@ -1,0 +1,89 @@
+//! The exchange with other issuers, behind a queue: accepted receipts to their buyers, approvals to their issuers and to the tax
+//! authority, annulled numbers to the tax authority.
+//!
+//! What the code guarantees, whatever dies in between:
+//!
+//! - Every job names the attempt that it is to be. An attempt is claimed by a conditional write first, so a repeated message does
+//!   nothing, and a crash is found by the due index when the claim's lease is over.
+//! - Attempts go on for days ([`ecf_exchange::schedule`]); short waits are messages, long ones are the due index's.
+//! - A document may reach the other side twice, with the same bytes: the standard answers a duplicate as such.
+//!
+//! `approvals` makes the first attempt at an approval or annulment itself, while its caller waits.
+
+mod deliver;
+
+use std::time::Duration;
+
+use ecf_exchange::{Exchange, Patience};
+use ecf_runtime::env::Env;
+use ecf_runtime::{Clock, Message, Outcome};
+use ecf_store::{Clients, ExchangeJob, StoreError};
+
+/// How long each party may take when nobody waits.
+const PATIENCE: Duration = Duration::from_secs(45);
+/// When a job is tried again whose record could not be read or written. Then the due index has it.
+const STORE_WAIT: Duration = Duration::from_secs(30);
+
+/// What this function may touch; compare with its policies in `template.yaml`.
+#[derive(Clone)]
+pub struct App {
+    exchange: Exchange,
+}
+
+impl App {
+    /// Builds what the worker needs from its environment, see [`Exchange::from_env`].
+    ///
+    /// # Errors
+    /// Names the first variable that is missing or wrong.
+    pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, ecf_runtime::Error> {
+        let exchange = Exchange::from_env(env, clients, clock, Patience::of_worker(), None)?;
+        Ok(Self { exchange })
+    }
+
+    /// Queues a job's next attempt.
+    ///
+    /// # Errors
+    /// When the queue does not take it; the message that carried the job then stays.
+    pub async fn resend(&self, job: ExchangeJob, after: Duration) -> Result<(), StoreError> {
+        self.exchange.queues.send_exchange(&job, after).await
+    }
+}
+
+/// Runs one job.
+pub async fn handle(app: &App, job: ExchangeJob, message: Message) -> Outcome<ExchangeJob> {
+    match run(app, &job).await {
+        Ok(()) => Outcome::Done,
+        Err(error) => {
+            tracing::warn!(error = %ecf_runtime::telemetry::chain(&error), "the store failed; trying again");
+            // What was claimed comes back by the due index; what was not, soon.
+            match message.receive_count {
+                0 | 1 if error.is_retryable() => Outcome::Again { job, after: STORE_WAIT },
+                _ => Outcome::Done,
+            }
+        }
+    }
+}
+
+async fn run(app: &App, job: &ExchangeJob) -> Result<(), StoreError> {
+    let (scope, exchange) = (job.scope(), &app.exchange);
+    match job {
+        ExchangeJob::Deliver { receipt, attempt, .. } => deliver::deliver(exchange, &scope, receipt, *attempt).await,
+        ExchangeJob::Approval { approval, attempt, .. } => {
+            let approval = exchange.table.approval(&scope, approval).await?;
+            if let Some(approval) = approval.filter(|approval| approval.attempts == *attempt) {
+                exchange.tell(&scope, approval, PATIENCE).await?;
+            }
+            Ok(())
+        }
+        ExchangeJob::Annulment { annulment, attempt, .. } => {
+            let annulment = exchange.table.annulment(&scope, annulment).await?;
+            let Some(annulment) = annulment.filter(|annulment| annulment.attempts == *attempt) else {
+                return Ok(());
+            };
+            let company = exchange.table.company(&scope.company).await?;
+            let company = company.ok_or_else(|| StoreError::unexpected("annul", "the company is gone"))?;
+            exchange.annul(&scope, &company.rnc, annulment, PATIENCE).await?;
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Approvals and annulments that a request left open.
+
+use ecf_store::{
+    Annulment, AnnulmentId, AnnulmentState, Approval, ApprovalId, ApprovalWay, ArtifactKind, ExchangeJob, Told,
+    ToldState,
+};
+use ecf_testkit::{PeerAnswer, sign_foreign};
+use jiff::SignedDuration;
+
+use crate::{BUYER, ENCF, World};
+
+impl World {
+    /// An approval of which nobody was told, as a request leaves it that died.
+    async fn approval(&self) -> Approval {
+        let (scope, now) = (&self.company.scope, self.stack.clock().now());
+        let xml = sign_foreign("<ACECF></ACECF>");
+        let id = ApprovalId::of("submit", scope, "answer");
+        let kept = self.stack.artifacts();
+        let acecf = kept
+            .put_message(scope, now, &id, ArtifactKind::Acecf, xml)
+            .await
+            .unwrap();
+        let approval = Approval {
+            id,
+            way: ApprovalWay::Submit,
+            idempotency_key: "answer".to_owned(),
+            rnc_emisor: BUYER.parse().unwrap(),
+            rnc_comprador: self.company.rnc.clone(),
+            encf: ENCF.parse().unwrap(),
+            estado: ecf::catalogue::EstadoAprobacion::Aceptado,
+            reason: None,
+            acecf,
+            receiver_url: None,
+            created_at: now,
+            issuer: Told::PENDING,
+            authority: Told::PENDING,
+            authority_answer: None,
+            attempts: 0,
+            next_action_at: None,
+        };
+        self.stack
+            .table()
+            .create_approval(scope, &approval, true)
+            .await
+            .unwrap();
+        approval
+    }
+
+    fn tell(&self, approval: &Approval, attempt: u32) -> ExchangeJob {
+        ExchangeJob::Approval {
+            company: self.company.scope.company,
+            environment: self.company.scope.environment,
+            approval: approval.id,
+            attempt,
+        }
+    }
+
+    async fn now(&self, approval: &Approval) -> Approval {
+        let table = self.stack.table();
+        table
+            .approval(&self.company.scope, &approval.id)
+            .await
+            .unwrap()
+            .unwrap()
+    }
+}
+
+#[tokio::test]
+async fn whoever_was_told_is_not_told_again() {
+    let world = World::start().await;
+    world.list_peer().await;
+    let approval = world.approval().await;
+    world.peer.answer_next(PeerAnswer::Status(503));
+    // The second attempt follows at once: the kit's queue ignores delays.
+    world.run(world.tell(&approval, 0)).await;
+    let now = world.now(&approval).await;
+    assert_eq!((now.attempts, now.issuer.state), (2, ToldState::Taken));
+    // The authority does not take this message, which is its answer.
+    assert_eq!(now.authority.state, ToldState::Refused);
+    assert!(now.authority_answer.is_some());
+    assert_eq!(now.next_action_at, None);
+    assert_eq!(world.peer.documents("aprobacioncomercial").len(), 2);
+    world.run(world.tell(&approval, 0)).await;
+    world.run(world.tell(&approval, 2)).await;
+    assert_eq!(world.peer.documents("aprobacioncomercial").len(), 2);
+}
+
+#[tokio::test]
+async fn who_cannot_be_told_for_days_is_given_up() {
+    let world = World::start().await;
+    world.list_peer().await;
+    let approval = world.approval().await;
+    for _ in 0..20 {
+        world.peer.answer_next(PeerAnswer::Status(500));
+    }
+    let mut attempt = 0;
+    for _ in 0..40 {
+        world.run(world.tell(&approval, attempt)).await;
+        let now = world.now(&approval).await;
+        let Some(next) = now.next_action_at else { break };
+        attempt = now.attempts;
+        let wait = next.duration_since(world.stack.clock().now());
+        world.stack.clock().advance(wait + SignedDuration::from_secs(1));
+    }
+    let now = world.now(&approval).await;
+    assert_eq!((now.attempts, now.issuer.state), (13, ToldState::GivenUp));
+}
+
+#[tokio::test]
+async fn an_annulment_whose_request_died_is_finished() {
+    let world = World::start().await;
+    let (scope, now) = (&world.company.scope, world.stack.clock().now());
+    let range = ("E310000000010".parse().unwrap(), "E310000000019".parse().unwrap());
+    let at = ecf::FechaHora::at(now);
+    let anecf = ecf::messages::Anecf::new(world.company.rnc.clone(), [range], at).unwrap();
+    let id = AnnulmentId::of(scope, "void");
+    let xml = sign_foreign(&String::from_utf8(anecf.to_xml()).unwrap());
+    let kept = world.stack.artifacts();
+    let anecf = kept
+        .put_message(scope, now, &id, ArtifactKind::Anecf, xml)
+        .await
+        .unwrap();
+    let annulment = Annulment {
+        id,
+        idempotency_key: "void".to_owned(),
+        ranges: vec![range],
+        anecf,
+        created_at: now,
+        completed_at: None,
+        state: AnnulmentState::Pending,
+        words: None,
+        answer: None,
+        attempts: 0,
+        has_lost_answer: false,
+        next_action_at: None,
+    };
+    let table = world.stack.table();
+    table.create_annulment(scope, &annulment).await.unwrap();
+    let job = ExchangeJob::Annulment {
+        company: scope.company,
+        environment: scope.environment,
+        annulment: id,
+        attempt: 0,
+    };
+    world.run(job).await;
+    let now = table.annulment(scope, &id).await.unwrap().unwrap();
+    assert_eq!(
+        (now.state, now.attempts, now.next_action_at),
+        (AnnulmentState::Accepted, 1, None)
+    );
+    let locks = table.locks(scope, ecf::ReceiptType::E31, 1, 30).await.unwrap();
+    assert_eq!(locks.len(), 10);
+}

@@ -1,0 +1,234 @@
+//! An accepted receipt to its buyer.
+
+use ecf_store::{ArtifactKind, DeliveryState, DueRecord, SHARDS};
+use ecf_testkit::{PeerAnswer, sign_foreign};
+use jiff::SignedDuration;
+use serde_json::json;
+
+use crate::{BUYER, ENCF, World};
+
+#[tokio::test]
+async fn a_receipt_is_delivered_with_a_token_and_its_acknowledgement_is_kept() {
+    let world = World::start().await;
+    world.list_peer().await;
+    world.peer.demand_token();
+    let receipt = world.accepted().await;
+    world.run(world.deliver(&receipt, 0)).await;
+
+    let sent = world.peer.documents("recepcion");
+    let [sent] = sent.as_slice() else { panic!("{sent:?}") };
+    let text = String::from_utf8_lossy(&sent.body);
+    assert!(text.contains("filename=\"130000001E310000000001.xml\""), "{text}");
+    let (table, artifacts) = (world.stack.table(), world.stack.artifacts());
+    let (scope, id) = (&world.company.scope, &receipt.public_id);
+    let signed = receipt.signed.as_ref().unwrap().signed_xml;
+    let xml = artifacts
+        .get(scope, receipt.created_at, id, ArtifactKind::SignedXml, &signed)
+        .await;
+    let xml = String::from_utf8(xml.unwrap().unwrap().to_vec()).unwrap();
+    assert!(text.contains(&xml), "the bytes that were signed are sent");
+
+    let now = world.receipt(&receipt).await;
+    let delivery = now.buyer_delivery.unwrap();
+    assert_eq!(
+        (delivery.state, delivery.attempts, delivery.words),
+        (DeliveryState::Received, 1, None)
+    );
+    let arecf = artifacts
+        .get(
+            scope,
+            receipt.created_at,
+            id,
+            ArtifactKind::Arecf,
+            &delivery.arecf.unwrap(),
+        )
+        .await;
+    assert!(xmldsig::verify(&arecf.unwrap().unwrap(), &xmldsig::Limits::default()).is_ok());
+    assert_eq!((now.outbox, now.next_action_at), (vec![], None));
+
+    // A message that comes twice does nothing.
+    world.run(world.deliver(&receipt, 0)).await;
+    assert_eq!(world.peer.documents("recepcion").len(), 1);
+    assert_eq!(
+        table
+            .receipt(scope, id)
+            .await
+            .unwrap()
+            .unwrap()
+            .buyer_delivery
+            .unwrap()
+            .attempts,
+        1
+    );
+}
+
+#[tokio::test]
+async fn what_fails_is_tried_again_over_days_and_then_given_up() {
+    let world = World::start().await;
+    world.list_peer().await;
+    let receipt = world.accepted().await;
+    for _ in 0..20 {
+        world.peer.answer_next(PeerAnswer::Status(503));
+    }
+    world.run(world.deliver(&receipt, 0)).await;
+    // The first waits are messages; the kit's queue ignores delays, so three attempts are made at once.
+    let delivery = world.delivery(&receipt).await;
+    assert_eq!((delivery.state, delivery.attempts), (DeliveryState::Pending, 4));
+    assert_eq!(
+        delivery.words.as_deref(),
+        Some("the buyer's receiver answered with status 503")
+    );
+    let mut last = delivery.attempts;
+    for _ in 0..40 {
+        let Some(next) = world.receipt(&receipt).await.next_action_at else {
+            break;
+        };
+        let wait = next.duration_since(world.stack.clock().now());
+        world.stack.clock().advance(wait + SignedDuration::from_secs(1));
+        world.run(world.deliver(&receipt, last)).await;
+        last = world.delivery(&receipt).await.attempts;
+    }
+    let delivery = world.delivery(&receipt).await;
+    assert_eq!((delivery.state, delivery.attempts), (DeliveryState::GivenUp, 13));
+    let days = delivery.at.duration_since(receipt.created_at).as_hours() / 24;
+    assert!((2..=4).contains(&days), "{days}");
+    assert_eq!(world.receipt(&receipt).await.outbox, vec![]);
+}
+
+#[tokio::test]
+async fn an_answer_that_was_lost_is_a_duplicate_the_next_time() {
+    let world = World::start().await;
+    world.list_peer().await;
+    let receipt = world.accepted().await;
+    world.peer.answer_next(PeerAnswer::Status(504));
+    world.peer.answer_next(PeerAnswer::NotReceived(3));
+    world.run(world.deliver(&receipt, 0)).await;
+    let delivery = world.delivery(&receipt).await;
+    assert_eq!(
+        (delivery.state, delivery.words.as_deref()),
+        (DeliveryState::Received, Some("an earlier attempt had arrived"))
+    );
+}
+
+#[tokio::test]
+async fn what_the_buyer_says_is_kept_with_its_reason() {
+    let world = World::start().await;
+    world.list_peer().await;
+    let receipt = world.accepted().await;
+    world.peer.answer_next(PeerAnswer::NotReceived(4));
+    world.run(world.deliver(&receipt, 0)).await;
+    let delivery = world.delivery(&receipt).await;
+    assert_eq!(
+        (delivery.state, delivery.words.as_deref()),
+        (DeliveryState::NotReceived, Some("4 RNC Comprador no corresponde"))
+    );
+}
+
+#[tokio::test]
+async fn an_acknowledgement_that_is_none_is_told_as_such() {
+    let arecf = |encf: &str| {
+        format!(
+            "<ARECF><DetalleAcusedeRecibo><Version>1.0</Version><RNCEmisor>130000001</RNCEmisor><RNCComprador>{BUYER}</RNCComprador>\
+<eNCF>{encf}</eNCF><Estado>0</Estado><FechaHoraAcuseRecibo>27-11-2026 12:00:00</FechaHoraAcuseRecibo></DetalleAcusedeRecibo></ARECF>"
+        )
+    };
+    for (bytes, words) in [
+        (b"OK".to_vec(), "its signature does not verify"),
+        (arecf(ENCF).into_bytes(), "its signature does not verify"),
+        (sign_foreign(&arecf("E310000000002")), "its eNCF is not the receipt's"),
+        (sign_foreign("<ARECF></ARECF>"), "it is no ARECF"),
+    ] {
+        let world = World::start().await;
+        world.list_peer().await;
+        let receipt = world.accepted().await;
+        world.peer.answer_next(PeerAnswer::Bytes(bytes));
+        world.run(world.deliver(&receipt, 0)).await;
+        let delivery = world.delivery(&receipt).await;
+        assert_eq!(delivery.state, DeliveryState::Unverified);
+        assert!(delivery.words.as_ref().unwrap().starts_with(words), "{delivery:?}");
+        assert!(delivery.arecf.is_some());
+    }
+}
+
+#[tokio::test]
+async fn a_buyer_outside_the_directory_gets_nothing() {
+    let world = World::start().await;
+    let receipt = world.accepted().await;
+    world.run(world.deliver(&receipt, 0)).await;
+    assert_eq!(world.delivery(&receipt).await.state, DeliveryState::NotListed);
+    assert_eq!(world.receipt(&receipt).await.outbox, vec![]);
+    assert_eq!(world.peer.received().len(), 0);
+}
+
+#[tokio::test]
+async fn what_replaces_a_paper_receipt_is_for_the_authority_alone() {
+    let world = World::start().await;
+    world.list_peer().await;
+    let invoice = world.stack.signed_receipt(&world.company, ENCF).await;
+    let note = world
+        .stack
+        .signed_note(&world.company, "E330000000001", &invoice, 4, "100.00")
+        .await;
+    let (table, scope) = (world.stack.table(), &world.company.scope);
+    let modified = table
+        .modified_receipt(scope, invoice.encf().unwrap())
+        .await
+        .unwrap()
+        .unwrap();
+    let now = world.stack.clock().now();
+    table.clear_note(scope, &note, &modified, now).await.unwrap();
+    let note = world.accept(&note).await;
+    world.run(world.deliver(&note, 0)).await;
+    assert_eq!(world.delivery(&note).await.state, DeliveryState::NotSent);
+    assert_eq!(world.peer.received().len(), 0);
+}
+
+/// What is deployed calls public addresses over https alone, whatever the directory says.
+#[tokio::test]
+async fn an_address_that_leads_inside_is_not_called() {
+    let world = World::with(&[("AllowLoopbackTargets", "false")]).await;
+    let receipt = world.accepted().await;
+    for url in [
+        world.peer.url(),
+        "https://127.0.0.1/".to_owned(),
+        "https://169.254.169.254/latest".to_owned(),
+        "https://localhost".to_owned(),
+        "file:///etc".to_owned(),
+    ] {
+        world
+            .list(&json!({ "nombre": "X", "urlRecepcion": url, "urlAceptacion": url, "urlOpcional": "" }))
+            .await;
+        // The directory's memory believes an entry for a minute at least.
+        world.stack.clock().advance(SignedDuration::from_hours(7));
+        let attempt = world.receipt(&receipt).await.delivery_attempts();
+        world.run(world.deliver(&receipt, attempt)).await;
+        let delivery = world.delivery(&receipt).await;
+        assert_eq!(delivery.state, DeliveryState::Pending, "{url}");
+        assert!(
+            delivery.words.as_ref().unwrap().contains("not called"),
+            "{url}: {delivery:?}"
+        );
+    }
+    assert_eq!(world.peer.received().len(), 0);
+}
+
+/// Whoever died with the attempt leaves a lease, and the due index brings the receipt back.
+#[tokio::test]
+async fn an_attempt_that_died_is_found_on_the_due_index() {
+    let world = World::start().await;
+    world.list_peer().await;
+    let receipt = world.accepted().await;
+    let (table, now) = (world.stack.table(), world.stack.clock().now());
+    let until = now + SignedDuration::from_mins(3);
+    assert!(table.claim_delivery(&receipt, now, until).await.unwrap());
+    assert!(!table.claim_delivery(&receipt, now, until).await.unwrap());
+    let mut due = Vec::new();
+    for shard in 0..SHARDS {
+        due.extend(table.due_now(shard, until, 10).await.unwrap());
+    }
+    let found: Vec<_> = due.iter().map(|entry| entry.record).collect();
+    assert_eq!(found, [DueRecord::Receipt(receipt.public_id)]);
+    world.run(world.deliver(&receipt, 1)).await;
+    let delivery = world.delivery(&receipt).await;
+    assert_eq!((delivery.state, delivery.attempts), (DeliveryState::Received, 2));
+}

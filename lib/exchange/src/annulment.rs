@@ -1,0 +1,140 @@
+//! Telling the tax authority of annulled numbers: first they are taken, so that no receipt gets one, then the authority is told.
+//!
+//! A refusal gives the numbers back, unless an earlier attempt's answer was lost: the authority may have annulled them then, and
+//! refuse because of that.
+
+use std::time::Duration;
+
+use ecf::Rnc;
+use ecf_store::{Annulment, AnnulmentState, ArtifactKind, ExchangeJob, NumbersTaken, Scope, StoreError};
+use ecf_taxauth::{Ruling, Upload};
+
+use crate::{Exchange, schedule};
+
+const NO_CERTIFICATE: &str = "the company has no certificate that is valid now";
+
+impl Exchange {
+    /// Makes one attempt to annul numbers, the authority's part for at most `patience`, and plans the next. Gives the annulment as
+    /// it stands then.
+    ///
+    /// # Errors
+    /// When the store fails; the due index brings the annulment back.
+    pub async fn annul(
+        &self,
+        scope: &Scope,
+        rnc_emisor: &Rnc,
+        annulment: Annulment,
+        patience: Duration,
+    ) -> Result<Annulment, StoreError> {
+        let now = self.clock.now();
+        if annulment.state != AnnulmentState::Pending {
+            return Ok(annulment);
+        }
+        if !self
+            .table
+            .claim_annulment(scope, &annulment, now, now + schedule::LEASE)
+            .await?
+        {
+            let id = annulment.id;
+            return Ok(self.table.annulment(scope, &id).await?.unwrap_or(annulment));
+        }
+        let mut annulment = annulment;
+        annulment.attempts = annulment.attempts.saturating_add(1);
+        match self.table.take_annulled_numbers(scope, &annulment, now).await? {
+            NumbersTaken::Done => self.ask(scope, rnc_emisor, &mut annulment, patience).await?,
+            NumbersTaken::Used(used) => {
+                let used: Vec<String> = used.iter().map(ToString::to_string).collect();
+                annulment.state = AnnulmentState::Refused;
+                annulment.words = Some(format!("used meanwhile: {}", used.join(", ")));
+            }
+        }
+        if annulment.state == AnnulmentState::Refused && !annulment.has_lost_answer {
+            self.table.give_numbers_back(scope, &annulment).await?;
+        }
+        self.plan_annulment(scope, &mut annulment).await?;
+        Ok(annulment)
+    }
+
+    async fn ask(
+        &self,
+        scope: &Scope,
+        rnc_emisor: &Rnc,
+        annulment: &mut Annulment,
+        patience: Duration,
+    ) -> Result<(), StoreError> {
+        let now = self.clock.now();
+        let Some(identity) = self.identity(&scope.company, now).await? else {
+            annulment.words = Some(NO_CERTIFICATE.to_owned());
+            return Ok(());
+        };
+        let kept = self.artifacts.message(
+            scope,
+            annulment.created_at,
+            &annulment.id,
+            ArtifactKind::Anecf,
+            &annulment.anecf,
+        );
+        let xml = kept.await?;
+        let xml = xml.ok_or_else(|| StoreError::unexpected("annul", "its message is not in the bucket"))?;
+        let upload = Upload::annulment(rnc_emisor, xml.to_vec());
+        let session = self
+            .tokens
+            .session(scope.environment, &identity)
+            .of_company(&scope.company);
+        match tokio::time::timeout(patience, session.annul(&upload)).await {
+            Ok(Ok(ruling)) => {
+                let answer = ruling.answer();
+                annulment.answer = Some(answer.to_json());
+                annulment.words = answer.words();
+                annulment.state = match ruling {
+                    Ruling::Taken(_) => AnnulmentState::Accepted,
+                    Ruling::Refused(_) => AnnulmentState::Refused,
+                };
+                if annulment.state == AnnulmentState::Refused && annulment.has_lost_answer {
+                    let words = annulment.words.take().unwrap_or_default();
+                    annulment.words = Some(format!(
+                        "{words} (the answer to an earlier attempt was lost: the numbers may be annulled since then, and stay locked)"
+                    ));
+                }
+            }
+            Ok(Err(error)) => {
+                annulment.has_lost_answer |= !error.nothing_was_taken();
+                annulment.words = Some(error.to_string());
+                let chain = ecf_runtime::telemetry::chain(&error).to_string();
+                tracing::warn!(annulment.id = %annulment.id, error = chain, "the authority could not be told of an annulment");
+            }
+            Err(_) => {
+                annulment.has_lost_answer = true;
+                annulment.words = Some("no answer in time".to_owned());
+            }
+        }
+        Ok(())
+    }
+
+    async fn plan_annulment(&self, scope: &Scope, annulment: &mut Annulment) -> Result<(), StoreError> {
+        let now = self.clock.now();
+        let is_open = annulment.state == AnnulmentState::Pending;
+        let wait = schedule::wait(annulment.attempts).filter(|_| is_open);
+        if wait.is_none() {
+            if is_open {
+                annulment.state = AnnulmentState::GivenUp;
+                tracing::error!(annulment.id = %annulment.id, words = annulment.words, "an annulment could not be told for days");
+            }
+            annulment.completed_at = Some(now);
+        }
+        let next = wait.map(|wait| schedule::look_at(now, wait));
+        annulment.next_action_at = next;
+        if self.table.record_annulment(scope, annulment, next).await?
+            && let Some(wait) = wait
+        {
+            let job = ExchangeJob::Annulment {
+                company: scope.company,
+                environment: scope.environment,
+                annulment: annulment.id,
+                attempt: annulment.attempts,
+            };
+            self.queue_next(&job, wait).await;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,137 @@
+//! What a buyer answers to a receipt of ours (ACECF), verified and held against the receipt.
+//!
+//! An answer repeats what the receipt says; amounts are compared by value, since the authority's own sender writes them without
+//! decimals. The first answer to a receipt is final.
+
+use ecf::catalogue::EstadoAprobacion;
+use ecf::messages::Acecf;
+use ecf::messages::acecf::DetalleAprobacionComercial;
+use ecf::{Amounts, Monto, ReceiptState};
+use ecf_store::{
+    AnnouncementId, Answered, ArtifactKind, Artifacts, BuyerAnswer, ContentHash, Receipt, Scope, StoreError, Table,
+};
+use ecf_webhooks::News;
+use jiff::Timestamp;
+use xmldsig::Limits;
+
+/// Why an answer is not taken, in a code and a sentence.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct NotTaken {
+    pub code: &'static str,
+    pub why: String,
+}
+
+/// A signed answer.
+#[derive(Debug, Clone)]
+pub struct SignedAnswer {
+    pub detail: DetalleAprobacionComercial,
+    pub estado: EstadoAprobacion,
+    /// The subject of the certificate.
+    pub signer: String,
+}
+
+impl NotTaken {
+    /// Not taken for this reason.
+    pub fn because(code: &'static str, why: impl Into<String>) -> Self {
+        Self { code, why: why.into() }
+    }
+}
+
+/// Reads and verifies an answer. Its certificate must have been valid when it was signed.
+///
+/// # Errors
+/// `signature` or `structure`, with what is wrong.
+pub fn read(document: &[u8], limits: &Limits, now: Timestamp) -> Result<SignedAnswer, NotTaken> {
+    let document = document.strip_prefix("\u{feff}".as_bytes()).unwrap_or(document);
+    let verified = xmldsig::verify(document, limits);
+    let verified = verified.map_err(|error| NotTaken::because("signature", error.to_string()))?;
+    let acecf = Acecf::from_xml(&verified.document);
+    let acecf = acecf.map_err(|error| NotTaken::because("structure", error.to_string()))?;
+    let detail = acecf.detalle_aprobacion_comercial;
+    let signed_at = detail.fecha_hora_aprobacion_comercial.and_then(|at| at.instant());
+    let usable = verified.certificate.check_usable_at(signed_at.unwrap_or(now));
+    usable.map_err(|error| NotTaken::because("signature", error.to_string()))?;
+    let Some(estado) = detail.estado else {
+        return Err(NotTaken::because("structure", "Estado is missing"));
+    };
+    Ok(SignedAnswer {
+        estado,
+        signer: verified.certificate.subject.clone(),
+        detail,
+    })
+}
+
+/// Whether an answer fits the receipt that it names.
+///
+/// # Errors
+/// What does not fit. Also when the record holds no amount, which is told as such.
+pub fn hold_against(detail: &DetalleAprobacionComercial, receipt: &Receipt) -> Result<(), NotTaken> {
+    if !receipt.ecf_type.is_approved_by_buyers() {
+        let why = format!("receipts of type {} are not approved", receipt.ecf_type);
+        return Err(NotTaken::because("type_not_approved", why));
+    }
+    let is_void = matches!(
+        receipt.state,
+        ReceiptState::Rejected | ReceiptState::Cancelled | ReceiptState::Incapacity
+    );
+    if is_void || receipt.encf().is_none() {
+        let why = format!("the receipt is {}: it is not valid", receipt.state);
+        return Err(NotTaken::because("receipt_not_valid", why));
+    }
+    let differs = |field: &str, given: &dyn std::fmt::Display| {
+        NotTaken::because("differs_from_receipt", format!("{field} {given} is not the receipt's"))
+    };
+    if let Some(given) = detail.fecha_emision.filter(|given| *given != receipt.fecha_emision) {
+        return Err(differs("FechaEmision", &given));
+    }
+    let total = Monto::parse(&receipt.monto_total, Amounts::Verbatim).ok();
+    let is_other = |given: &&Monto| total.as_ref().is_none_or(|total| total.value() != given.value());
+    if let Some(given) = detail.monto_total.as_ref().filter(is_other) {
+        return Err(differs("MontoTotal", given));
+    }
+    let buyer = detail.rnc_comprador.as_ref();
+    if let Some(given) = buyer.filter(|given| receipt.rnc_comprador.as_deref() != Some(given.as_str())) {
+        return Err(differs("RNCComprador", given));
+    }
+    Ok(())
+}
+
+/// Keeps an answer on its receipt, bytes first, together with the news of it. The first answer stays. Gives the news that is to
+/// be told, if there is any.
+///
+/// # Errors
+/// Failures of the store; inside, `answered_already` when the buyer gave another answer before.
+pub async fn keep(
+    (table, artifacts): (&Table, &Artifacts),
+    scope: &Scope,
+    receipt: &Receipt,
+    answer: &SignedAnswer,
+    document: &[u8],
+    now: Timestamp,
+) -> Result<Result<Option<AnnouncementId>, NotTaken>, StoreError> {
+    let kept = BuyerAnswer {
+        estado: answer.estado,
+        reason: answer.detail.detalle_motivo_rechazo.as_ref().map(ToString::to_string),
+        acecf: ContentHash::of(document),
+        received_at: now,
+        signer: answer.signer.clone(),
+    };
+    let id = &receipt.public_id;
+    artifacts
+        .put(scope, receipt.created_at, id, ArtifactKind::Acecf, document.to_vec())
+        .await?;
+    let news = News::ApprovalReceived { receipt, answer: &kept };
+    let news = news.announcement(scope, receipt.company_rnc.as_str(), now);
+    Ok(match table.record_buyer_answer(scope, id, &kept, &news).await? {
+        Answered::Now => {
+            tracing::info!(receipt.id = %id, estado = kept.estado.code(), "a buyer answered a receipt");
+            Ok(Some(news.id))
+        }
+        Answered::Already(earlier) if earlier.estado == answer.estado => Ok(None),
+        Answered::Already(_) => Err(NotTaken::because(
+            "answered_already",
+            "the buyer gave another answer to this receipt before",
+        )),
+    })
+}

@@ -1,0 +1,245 @@
+//! Telling the issuer and the tax authority of an approval, each by itself.
+
+use std::time::Duration;
+
+use ecf_store::{Approval, ArtifactKind, ExchangeJob, Scope, StoreError, Told, ToldState};
+use ecf_taxauth::{DirectoryError, Ruling, TaxAuthError, Upload, Wanted};
+use jiff::Timestamp;
+use xmldsig::Identity;
+
+use crate::peer::{Addressee, PeerService, excerpt};
+use crate::{Exchange, schedule};
+
+const NO_CERTIFICATE: &str = "the company has no certificate that is valid now";
+const NO_ANSWER: &str = "no answer in time";
+
+impl Exchange {
+    /// Makes one attempt to tell whoever of the two was not told yet, for at most `patience` each, and plans the next. Gives the
+    /// approval as it stands then.
+    ///
+    /// # Errors
+    /// When the store fails; the due index brings the approval back.
+    pub async fn tell(&self, scope: &Scope, approval: Approval, patience: Duration) -> Result<Approval, StoreError> {
+        let now = self.clock.now();
+        if !approval.issuer.is_pending() && !approval.authority.is_pending() {
+            self.table.record_approval(scope, &approval, None).await?;
+            return Ok(approval);
+        }
+        if !self
+            .table
+            .claim_approval(scope, &approval, now, now + schedule::LEASE)
+            .await?
+        {
+            let id = approval.id;
+            return Ok(self.table.approval(scope, &id).await?.unwrap_or(approval));
+        }
+        let mut approval = approval;
+        approval.attempts = approval.attempts.saturating_add(1);
+        let kept = self.artifacts.message(
+            scope,
+            approval.created_at,
+            &approval.id,
+            ArtifactKind::Acecf,
+            &approval.acecf,
+        );
+        let xml = kept.await?;
+        let xml = xml.ok_or_else(|| StoreError::unexpected("tell approval", "its message is not in the bucket"))?;
+        match self.identity(&scope.company, now).await? {
+            Some(identity) => {
+                let (issuer, (authority, answer)) = tokio::join!(
+                    self.tell_issuer(scope, &approval, &identity, &xml, patience),
+                    self.tell_authority(scope, &approval, &identity, &xml, patience),
+                );
+                approval.issuer = issuer;
+                approval.authority = authority;
+                approval.authority_answer = answer.or(approval.authority_answer);
+            }
+            None => {
+                for told in [&mut approval.issuer, &mut approval.authority] {
+                    if told.is_pending() {
+                        *told = pending(NO_CERTIFICATE, now);
+                    }
+                }
+            }
+        }
+        self.plan(scope, &mut approval).await?;
+        Ok(approval)
+    }
+
+    /// Writes down what came of an attempt, and when the next one comes.
+    async fn plan(&self, scope: &Scope, approval: &mut Approval) -> Result<(), StoreError> {
+        let now = self.clock.now();
+        let is_open = approval.issuer.is_pending() || approval.authority.is_pending();
+        let wait = schedule::wait(approval.attempts).filter(|_| is_open);
+        if wait.is_none() {
+            for told in [&mut approval.issuer, &mut approval.authority] {
+                if told.is_pending() {
+                    told.state = ToldState::GivenUp;
+                    tracing::error!(approval.id = %approval.id, encf = %approval.encf, words = told.words, "an approval could not be told for days");
+                }
+            }
+        }
+        let next = wait.map(|wait| schedule::look_at(now, wait));
+        approval.next_action_at = next;
+        if self.table.record_approval(scope, approval, next).await?
+            && let Some(wait) = wait
+        {
+            let job = ExchangeJob::Approval {
+                company: scope.company,
+                environment: scope.environment,
+                approval: approval.id,
+                attempt: approval.attempts,
+            };
+            self.queue_next(&job, wait).await;
+        }
+        Ok(())
+    }
+
+    async fn tell_authority(
+        &self,
+        scope: &Scope,
+        approval: &Approval,
+        identity: &Identity,
+        xml: &[u8],
+        patience: Duration,
+    ) -> (Told, Option<String>) {
+        if !approval.authority.is_pending() {
+            return (approval.authority.clone(), None);
+        }
+        let upload = Upload::approval(&approval.rnc_comprador, &approval.encf, xml.to_vec());
+        let session = self
+            .tokens
+            .session(scope.environment, identity)
+            .of_company(&scope.company);
+        let ruling = tokio::time::timeout(patience, session.send_approval(&upload)).await;
+        let now = self.clock.now();
+        match ruling {
+            Ok(Ok(ruling)) => {
+                let answer = ruling.answer();
+                let told = Told {
+                    state: match ruling {
+                        Ruling::Taken(_) => ToldState::Taken,
+                        Ruling::Refused(_) => ToldState::Refused,
+                    },
+                    words: answer.words().or_else(|| answer.estado.clone()),
+                    at: Some(now),
+                };
+                (told, Some(answer.to_json()))
+            }
+            Ok(Err(error @ TaxAuthError::NotOffered { .. })) => (not_needed(error.to_string(), now), None),
+            Ok(Err(error)) => {
+                let chain = ecf_runtime::telemetry::chain(&error).to_string();
+                tracing::warn!(approval.id = %approval.id, error = chain, "the authority could not be told of an approval");
+                (pending(error.to_string(), now), None)
+            }
+            Err(_) => (pending(NO_ANSWER, now), None),
+        }
+    }
+
+    async fn tell_issuer(
+        &self,
+        scope: &Scope,
+        approval: &Approval,
+        identity: &Identity,
+        xml: &[u8],
+        patience: Duration,
+    ) -> Told {
+        if !approval.issuer.is_pending() {
+            return approval.issuer.clone();
+        }
+        let telling = self.try_to_tell_issuer(scope, approval, identity, xml);
+        match tokio::time::timeout(patience, telling).await {
+            Ok(told) => told,
+            Err(_) => pending(NO_ANSWER, self.clock.now()),
+        }
+    }
+
+    async fn try_to_tell_issuer(&self, scope: &Scope, approval: &Approval, identity: &Identity, xml: &[u8]) -> Told {
+        let now = self.clock.now();
+        let to = match &approval.receiver_url {
+            Some(url) => Addressee {
+                base: url.clone(),
+                authentication: None,
+            },
+            None => match self.issuers_address(scope, approval, identity, now).await {
+                Ok(to) => to,
+                Err(told) => return told,
+            },
+        };
+        // The authority's rule for names of files (technical description, table of names).
+        let file_name = format!("{}{}.xml", approval.rnc_comprador, approval.encf);
+        let service = PeerService::AprobacionComercial;
+        match self.peers.send(service, &to, identity, (&file_name, xml), now).await {
+            Ok(reply) if reply.is_success() => Told {
+                state: ToldState::Taken,
+                words: None,
+                at: Some(now),
+            },
+            // The standard knows two answers, 200 and 400.
+            Ok(reply) if matches!(reply.status, 400 | 422) => Told {
+                state: ToldState::Refused,
+                words: Some(excerpt(&reply)),
+                at: Some(now),
+            },
+            Ok(reply) => pending(excerpt(&reply), now),
+            Err(error) => pending(error.to_string(), now),
+        }
+    }
+
+    async fn issuers_address(
+        &self,
+        scope: &Scope,
+        approval: &Approval,
+        identity: &Identity,
+        now: Timestamp,
+    ) -> Result<Addressee, Told> {
+        let session = self
+            .tokens
+            .session(scope.environment, identity)
+            .of_company(&scope.company);
+        // An address that failed before may have moved.
+        let wanted = if approval.attempts > 1 {
+            Wanted::Fresh
+        } else {
+            Wanted::Kept
+        };
+        let known = self
+            .directory
+            .look_up(&session, &approval.rnc_emisor, wanted, now)
+            .await;
+        match known {
+            Ok(known) => {
+                let entry = known.listing.entry.unwrap_or_default();
+                let base = entry.url_aceptacion.or(entry.url_recepcion);
+                let authentication = entry.url_opcional;
+                base.map(|base| Addressee { base, authentication }).ok_or_else(|| Told {
+                    state: ToldState::NotListed,
+                    words: Some("the issuer has no address in the directory".to_owned()),
+                    at: Some(now),
+                })
+            }
+            Err(DirectoryError::Authority(error @ TaxAuthError::NotOffered { .. })) => Err(Told {
+                state: ToldState::NotListed,
+                words: Some(error.to_string()),
+                at: Some(now),
+            }),
+            Err(error) => Err(pending(error.to_string(), now)),
+        }
+    }
+}
+
+fn pending(words: impl Into<String>, now: Timestamp) -> Told {
+    Told {
+        state: ToldState::Pending,
+        words: Some(words.into()),
+        at: Some(now),
+    }
+}
+
+fn not_needed(words: impl Into<String>, now: Timestamp) -> Told {
+    Told {
+        state: ToldState::NotNeeded,
+        words: Some(words.into()),
+        at: Some(now),
+    }
+}

@@ -1,0 +1,150 @@
+//! The exchange with other issuers, from our side: their services, what they acknowledge, what buyers answer, and the messages
+//! that go to an issuer and to the tax authority.
+//!
+//! - [`Peers`]: the services that every electronic taxpayer has, behind the guarded client;
+//! - [`acknowledgement`]: whether an ARECF is one, and what it says;
+//! - [`answer`]: a buyer's ACECF, held against the receipt that it names;
+//! - [`Exchange`]: tells an issuer and the authority of an approval, and the authority of annulled numbers, in one attempt after
+//!   another ([`schedule`]).
+//!
+//! Two functions use it: `approvals` makes the first attempt while the caller waits, `exchange-worker` all later ones.
+
+#![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test fails by panicking"))]
+
+pub mod acknowledgement;
+mod annulment;
+pub mod answer;
+mod approval;
+mod peer;
+pub mod schedule;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ecf_runtime::Clock;
+use ecf_runtime::env::Env;
+use ecf_store::{Artifacts, Clients, CompanyId, ExchangeJob, Identities, Queues, StoreError, Table, Vault};
+use ecf_taxauth::{Directory, Endpoints, TaxAuth, Tokens, Waiting};
+use ecf_webhooks::{Guard, GuardedClient, Reach};
+use jiff::{SignedDuration, Timestamp};
+use xmldsig::Identity;
+
+pub use peer::{Addressee, PeerError, PeerService, Peers};
+
+/// What both functions need to tell somebody something.
+#[derive(Clone)]
+pub struct Exchange {
+    pub table: Table,
+    pub artifacts: Artifacts,
+    pub identities: Identities,
+    pub queues: Queues,
+    pub tokens: Arc<Tokens>,
+    pub directory: Directory,
+    pub peers: Peers,
+    pub clock: Clock,
+}
+
+/// How long each party may take.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// One call of the tax authority.
+    pub authority: ecf_taxauth::TimeOuts,
+    /// One call of another issuer.
+    pub peer: ecf_webhooks::TimeOuts,
+}
+
+impl Patience {
+    /// Somebody waits for the answer.
+    #[must_use]
+    pub fn of_request() -> Self {
+        Self {
+            authority: ecf_taxauth::TimeOuts::of_look_up(),
+            peer: ecf_webhooks::TimeOuts {
+                connect: Duration::from_secs(3),
+                total: Duration::from_secs(8),
+            },
+        }
+    }
+
+    /// Nobody waits.
+    #[must_use]
+    pub fn of_worker() -> Self {
+        Self {
+            authority: ecf_taxauth::TimeOuts::default(),
+            peer: ecf_webhooks::TimeOuts {
+                connect: Duration::from_secs(5),
+                total: Duration::from_secs(20),
+            },
+        }
+    }
+}
+
+impl Exchange {
+    /// Builds it from a function's environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`, `EXCHANGE_QUEUE_URL`, `TAXAUTH_ECF_URL`,
+    /// `TAXAUTH_FC_URL`, `TAXAUTH_STATUS_URL` and optionally `ALLOW_LOOPBACK_TARGETS`.
+    ///
+    /// # Errors
+    /// Names the first variable that is missing or wrong.
+    pub fn from_env(
+        env: &Env,
+        clients: &Clients,
+        clock: Clock,
+        patience: Patience,
+        waiting: Option<Waiting>,
+    ) -> Result<Self, ecf_runtime::Error> {
+        let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
+        let vault = Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?);
+        let endpoints = Endpoints::from_bases(
+            &env.required("TAXAUTH_ECF_URL")?,
+            &env.required("TAXAUTH_FC_URL")?,
+            &env.required("TAXAUTH_STATUS_URL")?,
+        )?;
+        let taxauth = TaxAuth::new(endpoints, patience.authority)?;
+        let now = clock.clone();
+        let tokens = Tokens::new(taxauth, table.clone(), vault.clone(), Arc::new(move || now.now()));
+        let reach = match env.parsed("ALLOW_LOOPBACK_TARGETS")?.unwrap_or(false) {
+            true => Reach::PublicAndLoopback,
+            false => Reach::Public,
+        };
+        Ok(Self {
+            artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
+            identities: Identities::new(vault),
+            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            tokens: Arc::new(match waiting {
+                Some(waiting) => tokens.with_waiting(waiting),
+                None => tokens,
+            }),
+            directory: Directory::new(table.clone()),
+            peers: Peers::new(GuardedClient::new(Guard::new(reach), patience.peer)?),
+            table,
+            clock,
+        })
+    }
+
+    /// The company's certificate, if it has one that is valid now.
+    ///
+    /// # Errors
+    /// When it cannot be asked for. One that does not open is none.
+    pub async fn identity(&self, company: &CompanyId, now: Timestamp) -> Result<Option<Arc<Identity>>, StoreError> {
+        match self.identities.of(company, now).await {
+            Ok(found) => Ok(found.filter(|identity| identity.certificate().is_valid_at(now))),
+            Err(error @ StoreError::Corrupt { .. }) => {
+                tracing::error!(company.id = %company, error = %ecf_runtime::telemetry::chain(&error), "the company's certificate does not open");
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Sends the message of the next attempt, when a queue can hold it that long. A message that is lost is found by the due
+    /// index.
+    pub async fn queue_next(&self, job: &ExchangeJob, wait: SignedDuration) {
+        let Some(delay) = schedule::message_delay(wait) else {
+            return;
+        };
+        if let Err(error) = self.queues.send_exchange(job, delay).await {
+            let error = ecf_runtime::telemetry::chain(&error);
+            tracing::warn!(%error, "a next attempt was not queued; it comes by the due index");
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! Commercial approvals (ACECF) on their way: what a company says of a receipt that it received, and what it passes on.
+//!
+//! An approval is kept before anybody is told. Each of the two who must hear of it, the issuer and the tax authority, has an
+//! outcome of its own; while one of them is open the record is on the due index. A company answers a receipt once: the
+//! answer's lock is written in the same transaction.
+
+use ecf::{Encf, Rnc, catalogue::EstadoAprobacion};
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    Table,
+    change::Change,
+    due::SHARDS,
+    item::{NewItem, Stored, bytes, instant, number, text},
+    keys::{self, DUE},
+    write::{Applied, Part, Transacted},
+};
+use crate::{
+    ContentHash, StoreError,
+    ids::{ApprovalId, Scope},
+};
+
+/// When housekeeping looks after an approval whose request died.
+const FIRST_LOOK: SignedDuration = SignedDuration::from_mins(2);
+
+const WAY: &str = "way";
+const IDEMPOTENCY_KEY: &str = "key";
+const RNC_EMISOR: &str = "rnc_emisor";
+const RNC_COMPRADOR: &str = "rnc_comprador";
+const ENCF: &str = "encf";
+const ESTADO: &str = "estado";
+const REASON: &str = "reason";
+const ACECF: &str = "acecf";
+const RECEIVER_URL: &str = "receiver_url";
+const CREATED_AT: &str = "created_at";
+const ISSUER: [&str; 3] = ["issuer", "issuer_words", "issuer_at"];
+const AUTHORITY: [&str; 3] = ["authority", "authority_words", "authority_at"];
+const AUTHORITY_ANSWER: &str = "authority_answer";
+const ATTEMPTS: &str = "attempts";
+const LEASE: &str = "lu";
+const ID: &str = "id";
+
+/// How an approval came to us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ApprovalWay {
+    /// Ours, made and signed here.
+    Submit,
+    /// Ours, signed elsewhere.
+    Outbound,
+    /// Somebody's, handed over to be passed on.
+    Inbound,
+}
+
+impl ApprovalWay {
+    const ALL: [Self; 3] = [Self::Submit, Self::Outbound, Self::Inbound];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Submit => "submit",
+            Self::Outbound => "outbound",
+            Self::Inbound => "inbound",
+        }
+    }
+}
+
+/// What became of telling one of the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToldState {
+    /// Not told yet; it is tried again.
+    Pending,
+    /// Told, and satisfied.
+    Taken,
+    /// Told, and refused.
+    Refused,
+    /// Has no address in the directory.
+    NotListed,
+    /// Need not be told.
+    NotNeeded,
+    /// Could not be told for days.
+    GivenUp,
+}
+
+impl ToldState {
+    const ALL: [Self; 6] = [
+        Self::Pending,
+        Self::Taken,
+        Self::Refused,
+        Self::NotListed,
+        Self::NotNeeded,
+        Self::GivenUp,
+    ];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Taken => "taken",
+            Self::Refused => "refused",
+            Self::NotListed => "not_listed",
+            Self::NotNeeded => "not_needed",
+            Self::GivenUp => "given_up",
+        }
+    }
+}
+
+/// One of the two who must hear of an approval.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    pub state: ToldState,
+    /// What was answered, or why nothing was.
+    pub words: Option<String>,
+    /// When this was found out.
+    pub at: Option<Timestamp>,
+}
+
+impl Told {
+    /// Nothing happened yet.
+    pub const PENDING: Self = Self {
+        state: ToldState::Pending,
+        words: None,
+        at: None,
+    };
+
+    pub fn is_pending(&self) -> bool {
+        self.state == ToldState::Pending
+    }
+}
+
+/// An approval or rejection and how far it came.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Approval {
+    pub id: ApprovalId,
+    pub way: ApprovalWay,
+    pub idempotency_key: String,
+    pub rnc_emisor: Rnc,
+    pub rnc_comprador: Rnc,
+    pub encf: Encf,
+    pub estado: EstadoAprobacion,
+    pub reason: Option<String>,
+    /// The signed message.
+    pub acecf: ContentHash,
+    /// Where the issuer receives, when the caller said so; else the directory says it.
+    pub receiver_url: Option<String>,
+    pub created_at: Timestamp,
+    pub issuer: Told,
+    pub authority: Told,
+    /// The authority's answer as JSON text.
+    pub authority_answer: Option<String>,
+    /// How many attempts were begun.
+    pub attempts: u32,
+    /// When it is looked at again; absent when both were told.
+    pub next_action_at: Option<Timestamp>,
+}
+
+/// What came of keeping an approval.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ApprovalCreated {
+    New,
+    /// Its key has an approval already: this one.
+    Replay(Approval),
+    /// The company answered the receipt before, with this approval.
+    Answered(ApprovalId),
+}
+
+/// What a company answered to a receipt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GivenAnswer {
+    pub approval: ApprovalId,
+    pub estado: EstadoAprobacion,
+}
+
+impl Table {
+    /// Keeps an approval that is to be told. `is_ours`: it is the company's own answer, of which a receipt has one. The message
+    /// is in the bucket already.
+    pub async fn create_approval(
+        &self,
+        scope: &Scope,
+        new: &Approval,
+        is_ours: bool,
+    ) -> Result<ApprovalCreated, StoreError> {
+        let mut parts = vec![Part::PutNew(item(scope, new))];
+        if is_ours {
+            let lock = keys::given_answer(scope, &new.rnc_emisor, &new.encf);
+            let lock = NewItem::new(&lock)
+                .with(ID, text(new.id))
+                .with(ESTADO, text(new.estado));
+            parts.push(Part::PutNew(lock.build()));
+        }
+        match self.transact("create approval", parts).await {
+            Ok(Transacted::Done) => Ok(ApprovalCreated::New),
+            Ok(Transacted::Refused(_)) => {
+                if let Some(existing) = self.approval(scope, &new.id).await? {
+                    return Ok(ApprovalCreated::Replay(existing));
+                }
+                let given = self.given_answer(scope, &new.rnc_emisor, &new.encf).await?;
+                let given = given.ok_or_else(|| StoreError::retry("create approval", "what was in the way is gone"))?;
+                Ok(ApprovalCreated::Answered(given.approval))
+            }
+            // Perhaps only the answer was lost.
+            Err(error) if error.is_retryable() => match self.approval(scope, &new.id).await? {
+                Some(existing) if existing.acecf == new.acecf => Ok(ApprovalCreated::New),
+                Some(existing) => Ok(ApprovalCreated::Replay(existing)),
+                None => Err(error),
+            },
+            Err(error) => Err(error),
+        }
+    }
+
+    pub async fn approval(&self, scope: &Scope, id: &ApprovalId) -> Result<Option<Approval>, StoreError> {
+        let stored = self.read("read approval", &keys::approval(scope, id)).await?;
+        stored.as_ref().map(|stored| read(*id, stored)).transpose()
+    }
+
+    /// What the company answered to a receipt that it received.
+    pub async fn given_answer(
+        &self,
+        scope: &Scope,
+        rnc_emisor: &Rnc,
+        encf: &Encf,
+    ) -> Result<Option<GivenAnswer>, StoreError> {
+        let key = keys::given_answer(scope, rnc_emisor, encf);
+        let stored = self.read("read given answer", &key).await?;
+        let given = stored.map(|stored| {
+            Ok::<_, StoreError>(GivenAnswer {
+                approval: stored.parse(ID)?,
+                estado: stored.parse(ESTADO)?,
+            })
+        });
+        given.transpose()
+    }
+
+    /// The same for a page of receipts, in their order.
+    pub async fn given_answers(
+        &self,
+        scope: &Scope,
+        receipts: Vec<(Rnc, Encf)>,
+    ) -> Result<Vec<Option<GivenAnswer>>, StoreError> {
+        let reads = receipts
+            .iter()
+            .map(|(rnc_emisor, encf)| self.given_answer(scope, rnc_emisor, encf));
+        futures::future::try_join_all(reads).await
+    }
+
+    /// Begins the next attempt, for whoever comes first; until the lease ends it is nobody else's. `false`: another has it.
+    pub async fn claim_approval(
+        &self,
+        scope: &Scope,
+        seen: &Approval,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let change = Change::of(keys::approval(scope, &seen.id))
+            .set(ATTEMPTS, number(seen.attempts.saturating_add(1)))
+            .set(LEASE, instant(until))
+            .set(DUE.sk, text(keys::due_sort(until)))
+            .when("attribute_exists(#ds) AND #attempts = :seen AND (attribute_not_exists(#lu) OR #lu <= :now)")
+            .bind(":seen", number(seen.attempts))
+            .bind(":now", instant(now));
+        Ok(matches!(self.apply("claim approval", change).await?, Applied::Done(_)))
+    }
+
+    /// Writes down what an attempt found out, and when the next one comes; `None`: it was the last. `false`: a later attempt
+    /// has begun.
+    pub async fn record_approval(
+        &self,
+        scope: &Scope,
+        approval: &Approval,
+        next: Option<Timestamp>,
+    ) -> Result<bool, StoreError> {
+        let change = Change::of(keys::approval(scope, &approval.id)).remove(&[LEASE]);
+        let change = told(told(change, ISSUER, &approval.issuer), AUTHORITY, &approval.authority)
+            .set_or_remove(AUTHORITY_ANSWER, approval.authority_answer.as_ref().map(text));
+        let change = match next {
+            Some(next) => change.set(DUE.sk, text(keys::due_sort(next))),
+            None => change.remove(&[DUE.pk, DUE.sk]),
+        };
+        let change = change
+            .when("#attempts = :attempts")
+            .bind(":attempts", number(approval.attempts));
+        Ok(matches!(self.apply("record approval", change).await?, Applied::Done(_)))
+    }
+}
+
+fn told(change: Change, [state, words, at]: [&str; 3], told: &Told) -> Change {
+    change
+        .set(state, text(told.state.as_str()))
+        .set_or_remove(words, told.words.as_ref().map(text))
+        .set_or_remove(at, told.at.map(instant))
+}
+
+fn item(scope: &Scope, new: &Approval) -> super::item::Item {
+    NewItem::new(&keys::approval(scope, &new.id))
+        .with(WAY, text(new.way.as_str()))
+        .with(IDEMPOTENCY_KEY, text(&new.idempotency_key))
+        .with(RNC_EMISOR, text(&new.rnc_emisor))
+        .with(RNC_COMPRADOR, text(&new.rnc_comprador))
+        .with(ENCF, text(new.encf))
+        .with(ESTADO, text(new.estado))
+        .with_some(REASON, new.reason.as_ref().map(text))
+        .with(ACECF, bytes(new.acecf))
+        .with_some(RECEIVER_URL, new.receiver_url.as_ref().map(text))
+        .with(CREATED_AT, instant(new.created_at))
+        .with(ISSUER[0], text(new.issuer.state.as_str()))
+        .with_some(ISSUER[1], new.issuer.words.as_ref().map(text))
+        .with_some(ISSUER[2], new.issuer.at.map(instant))
+        .with(AUTHORITY[0], text(new.authority.state.as_str()))
+        .with(ATTEMPTS, number(new.attempts))
+        .with(DUE.pk, text(keys::due_partition(new.id.spread() % SHARDS)))
+        .with(DUE.sk, text(keys::due_sort(new.created_at + FIRST_LOOK)))
+        .build()
+}
+
+fn read(id: ApprovalId, stored: &Stored) -> Result<Approval, StoreError> {
+    let owned = |name| stored.opt_str(name).map(|text| text.map(str::to_owned));
+    Ok(Approval {
+        id,
+        way: one_of(stored, WAY, &ApprovalWay::ALL, ApprovalWay::as_str)?,
+        idempotency_key: stored.str(IDEMPOTENCY_KEY)?.to_owned(),
+        rnc_emisor: stored.parse(RNC_EMISOR)?,
+        rnc_comprador: stored.parse(RNC_COMPRADOR)?,
+        encf: stored.parse(ENCF)?,
+        estado: stored.parse(ESTADO)?,
+        reason: owned(REASON)?,
+        acecf: ContentHash::from_bytes(stored.hash(ACECF)?),
+        receiver_url: owned(RECEIVER_URL)?,
+        created_at: stored.instant(CREATED_AT)?,
+        issuer: read_told(stored, ISSUER)?,
+        authority: read_told(stored, AUTHORITY)?,
+        authority_answer: owned(AUTHORITY_ANSWER)?,
+        attempts: stored.parse(ATTEMPTS)?,
+        next_action_at: stored.opt_parse(DUE.sk)?,
+    })
+}
+
+fn read_told(stored: &Stored, [state, words, at]: [&'static str; 3]) -> Result<Told, StoreError> {
+    Ok(Told {
+        state: one_of(stored, state, &ToldState::ALL, ToldState::as_str)?,
+        words: stored.opt_str(words)?.map(str::to_owned),
+        at: stored.opt_instant(at)?,
+    })
+}
+
+/// A word of a closed list.
+pub(super) fn one_of<T: Copy>(
+    stored: &Stored,
+    name: &'static str,
+    all: &[T],
+    as_str: fn(T) -> &'static str,
+) -> Result<T, StoreError> {
+    let given = stored.str(name)?;
+    let found = all.iter().find(|one| as_str(**one) == given);
+    found
+        .copied()
+        .ok_or_else(|| stored.corrupt(name, format!("is {given}")))
+}

@@ -1,0 +1,157 @@
+//! A receipt's way to its buyer, who receives electronically: attempts until the buyer acknowledged it (ARECF), or days are over.
+//!
+//! The outbox entry `exchange` of the verdict keeps the receipt on the due index meanwhile. An attempt is claimed by its number;
+//! the outcome is written before the entry goes.
+
+use jiff::Timestamp;
+
+use super::{OutboxEntry, Receipt};
+use crate::{
+    StoreError,
+    artifacts::ContentHash,
+    ids::{ReceiptId, Scope},
+    table::{
+        Table,
+        change::Change,
+        item::{Stored, bytes, instant, number, text},
+        keys::{self, DUE},
+        write::Applied,
+    },
+};
+
+const ATTEMPTS: &str = "va";
+const STATE: &str = "vs";
+const WORDS: &str = "vr";
+const ARECF: &str = "vx";
+const AT: &str = "vt";
+
+/// How a receipt's way to its buyer stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DeliveryState {
+    /// Not delivered yet; it is tried again.
+    Pending,
+    /// The buyer acknowledged it.
+    Received,
+    /// The buyer says why it is not received.
+    NotReceived,
+    /// The buyer took it, and its acknowledgement is not acceptable.
+    Unverified,
+    /// The buyer is not in the directory.
+    NotListed,
+    /// Not for the buyer: the authority alone gets it.
+    NotSent,
+    /// The buyer could not be reached for days.
+    GivenUp,
+}
+
+impl DeliveryState {
+    const ALL: [Self; 7] = [
+        Self::Pending,
+        Self::Received,
+        Self::NotReceived,
+        Self::Unverified,
+        Self::NotListed,
+        Self::NotSent,
+        Self::GivenUp,
+    ];
+
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Received => "received",
+            Self::NotReceived => "not_received",
+            Self::Unverified => "unverified",
+            Self::NotListed => "not_listed",
+            Self::NotSent => "not_sent",
+            Self::GivenUp => "given_up",
+        }
+    }
+}
+
+/// What is known of a receipt's way to its buyer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BuyerDelivery {
+    pub state: DeliveryState,
+    /// The reason, or what went wrong last.
+    pub words: Option<String>,
+    /// The buyer's signed acknowledgement.
+    pub arecf: Option<ContentHash>,
+    pub at: Timestamp,
+    /// How many attempts were begun.
+    pub attempts: u32,
+}
+
+impl Table {
+    /// Begins the next attempt, for whoever comes first; the due index brings the receipt back at `until`. `false`: another has
+    /// begun it, or nothing is to be delivered.
+    pub async fn claim_delivery(&self, seen: &Receipt, now: Timestamp, until: Timestamp) -> Result<bool, StoreError> {
+        let attempts = seen.delivery_attempts();
+        let before = seen.buyer_delivery.as_ref().map(|_| number(attempts));
+        let change = Change::of(keys::receipt(&seen.scope, &seen.public_id))
+            .set(ATTEMPTS, number(attempts.saturating_add(1)))
+            .set(STATE, text(DeliveryState::Pending.as_str()))
+            .set(AT, instant(now))
+            .set(DUE.sk, text(keys::due_sort(until)))
+            .when("contains(#ob, :entry)")
+            .bind(":entry", text(OutboxEntry::Exchange.as_str()))
+            .still(ATTEMPTS, before);
+        Ok(matches!(self.apply("claim delivery", change).await?, Applied::Done(_)))
+    }
+
+    /// Sets when the next attempt comes, and says what went wrong with this one. `false`: a later one has begun.
+    pub async fn postpone_delivery(
+        &self,
+        scope: &Scope,
+        id: &ReceiptId,
+        attempts: u32,
+        words: &str,
+        next: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let change = Change::of(keys::receipt(scope, id))
+            .set(WORDS, text(words))
+            .set(DUE.sk, text(keys::due_sort(next)))
+            .when("contains(#ob, :entry) AND #va = :attempts")
+            .bind(":entry", text(OutboxEntry::Exchange.as_str()))
+            .bind(":attempts", number(attempts));
+        Ok(matches!(
+            self.apply("postpone delivery", change).await?,
+            Applied::Done(_)
+        ))
+    }
+
+    /// Ends the way to the buyer: writes down how, then takes the entry out of the outbox.
+    pub async fn end_delivery(&self, scope: &Scope, id: &ReceiptId, end: &BuyerDelivery) -> Result<(), StoreError> {
+        let change = Change::of(keys::receipt(scope, id))
+            .set(ATTEMPTS, number(end.attempts))
+            .set(STATE, text(end.state.as_str()))
+            .set_or_remove(WORDS, end.words.as_ref().map(text))
+            .set_or_remove(ARECF, end.arecf.map(bytes))
+            .set(AT, instant(end.at))
+            .when("contains(#ob, :entry)")
+            .bind(":entry", text(OutboxEntry::Exchange.as_str()));
+        self.apply("end delivery", change).await?;
+        self.outbox_done(scope, id, OutboxEntry::Exchange).await?;
+        Ok(())
+    }
+}
+
+impl Receipt {
+    /// How many attempts to deliver it to its buyer were begun.
+    pub fn delivery_attempts(&self) -> u32 {
+        self.buyer_delivery.as_ref().map_or(0, |delivery| delivery.attempts)
+    }
+}
+
+pub(super) fn read(stored: &Stored) -> Result<Option<BuyerDelivery>, StoreError> {
+    let Some(state) = stored.opt_str(STATE)? else {
+        return Ok(None);
+    };
+    let found = DeliveryState::ALL.into_iter().find(|known| known.as_str() == state);
+    Ok(Some(BuyerDelivery {
+        state: found.ok_or_else(|| stored.corrupt(STATE, format!("is {state}")))?,
+        words: stored.opt_str(WORDS)?.map(str::to_owned),
+        arecf: stored.opt_hash(ARECF)?.map(ContentHash::from_bytes),
+        at: stored.instant(AT)?,
+        attempts: stored.opt_parse(ATTEMPTS)?.unwrap_or(0),
+    }))
+}

@@ -1,0 +1,183 @@
+//! Another issuer on loopback: hands out tokens, receives receipts and approvals, and misbehaves on order.
+
+use std::{
+    collections::VecDeque,
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use axum::{
+    Router,
+    body::Bytes,
+    extract::State,
+    response::{IntoResponse, Response},
+};
+use http::{HeaderMap, Method, StatusCode, Uri, header};
+use tokio::{net::TcpListener, task::JoinHandle};
+
+use crate::{Received, sign_foreign};
+
+/// The token that it hands out.
+const TOKEN: &str = "ficha";
+
+/// Another issuer; dropping it closes it.
+#[derive(Debug)]
+pub struct Peer {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    server: JoinHandle<()>,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    received: Mutex<Vec<Received>>,
+    /// Answers of the next documents; when it is empty, as the standard has it.
+    answers: Mutex<VecDeque<PeerAnswer>>,
+    demands_token: std::sync::atomic::AtomicBool,
+}
+
+/// What a document is answered.
+#[derive(Debug, Clone)]
+pub enum PeerAnswer {
+    /// This status without a word.
+    Status(u16),
+    /// 200 with these bytes.
+    Bytes(Vec<u8>),
+    /// A signed ARECF with this `CodigoMotivoNoRecibido`.
+    NotReceived(u8),
+}
+
+impl Peer {
+    /// Listens on a free port.
+    pub async fn start() -> Self {
+        let listener = TcpListener::bind(("127.0.0.1", 0))
+            .await
+            .expect("a loopback port is free");
+        let address = listener.local_addr().expect("a bound port has an address");
+        let shared = Arc::new(Shared::default());
+        let router = Router::new().fallback(serve).with_state(Arc::clone(&shared));
+        let server = tokio::spawn(async move {
+            axum::serve(listener, router)
+                .await
+                .expect("the peer serves until it is dropped");
+        });
+        Self {
+            address,
+            shared,
+            server,
+        }
+    }
+
+    /// The prefix of its services, for a directory.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// From here on documents need a token.
+    pub fn demand_token(&self) {
+        let order = std::sync::atomic::Ordering::Relaxed;
+        self.shared.demands_token.store(true, order);
+    }
+
+    /// Answers the next document so.
+    pub fn answer_next(&self, answer: PeerAnswer) {
+        lock(&self.shared.answers).push_back(answer);
+    }
+
+    /// Everything that came so far.
+    pub fn received(&self) -> Vec<Received> {
+        lock(&self.shared.received).clone()
+    }
+
+    /// The documents that came to a service, by the end of its path.
+    pub fn documents(&self, service: &str) -> Vec<Received> {
+        let mut received = self.received();
+        received.retain(|one| one.path.contains(service));
+        received
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}
+
+async fn serve(
+    State(shared): State<Arc<Shared>>,
+    method: Method,
+    uri: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let path = uri.path().to_owned();
+    let authorized = headers
+        .get(header::AUTHORIZATION)
+        .map(|value| value.as_bytes().to_vec());
+    lock(&shared.received).push(Received {
+        method,
+        path: path.clone(),
+        headers,
+        body: body.clone(),
+    });
+    match path.as_str() {
+        "/fe/autenticacion/api/semilla" => {
+            xml("<SemillaModel><valor>grano</valor><fecha>2026-11-27T12:00:00-04:00</fecha></SemillaModel>".into())
+        }
+        "/fe/autenticacion/api/validacioncertificado" if contains(&body, "<SignatureValue>") => axum::Json(
+            serde_json::json!({ "token": TOKEN, "expira": "2026-12-31T12:00:00Z", "expedido": "2026-11-27T12:00:00Z" }),
+        )
+        .into_response(),
+        "/fe/recepcion/api/ecf" | "/fe/aprobacioncomercial/api/ecf" => {
+            let demands_token = shared.demands_token.load(std::sync::atomic::Ordering::Relaxed);
+            if demands_token && authorized.as_deref() != Some(format!("Bearer {TOKEN}").as_bytes()) {
+                return StatusCode::UNAUTHORIZED.into_response();
+            }
+            let answer = lock(&shared.answers).pop_front();
+            match answer {
+                Some(PeerAnswer::Status(status)) => StatusCode::from_u16(status)
+                    .expect("the test gave a status")
+                    .into_response(),
+                Some(PeerAnswer::Bytes(bytes)) => xml(bytes),
+                Some(PeerAnswer::NotReceived(reason)) => xml(arecf(&body, Some(reason))),
+                None if path.contains("recepcion") => xml(arecf(&body, None)),
+                None => StatusCode::OK.into_response(),
+            }
+        }
+        _ => StatusCode::BAD_REQUEST.into_response(),
+    }
+}
+
+/// The signed acknowledgement of a receipt in a form.
+fn arecf(form: &[u8], reason: Option<u8>) -> Vec<u8> {
+    let text = String::from_utf8_lossy(form);
+    let value = |name: &str| {
+        let (_, rest) = text.split_once(&format!("<{name}>")).unwrap_or_default();
+        rest.split('<').next().unwrap_or_default().to_owned()
+    };
+    let (estado, motive) = match reason {
+        Some(reason) => (1, format!("<CodigoMotivoNoRecibido>{reason}</CodigoMotivoNoRecibido>")),
+        None => (0, String::new()),
+    };
+    sign_foreign(&format!(
+        "<ARECF><DetalleAcusedeRecibo><Version>1.0</Version><RNCEmisor>{}</RNCEmisor><RNCComprador>{}</RNCComprador>\
+<eNCF>{}</eNCF><Estado>{estado}</Estado>{motive}<FechaHoraAcuseRecibo>27-11-2026 12:00:00</FechaHoraAcuseRecibo>\
+</DetalleAcusedeRecibo></ARECF>",
+        value("RNCEmisor"),
+        value("RNCComprador"),
+        value("eNCF")
+    ))
+}
+
+fn xml(bytes: Vec<u8>) -> Response {
+    ([(header::CONTENT_TYPE, "application/xml")], bytes).into_response()
+}
+
+fn contains(bytes: &[u8], text: &str) -> bool {
+    bytes.windows(text.len()).any(|window| window == text.as_bytes())
+}
+
+/// A test that panicked holding the lock has failed already.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
