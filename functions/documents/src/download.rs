@@ -2,24 +2,10 @@
 
 use axum::extract::{Path, State};
 use ecf::Node;
-use ecf_api::{
-    ApiError, Caller, CodedError, Download, FieldError, Fields, FromFields, ValidQuery, ValidationError, artifact,
-};
+use ecf_api::{ApiError, Caller, CodedError, Download, FieldError, PaperQuery, ValidQuery, ValidationError, artifact};
 use ecf_store::{ArtifactKind, ReceiptId};
 
 use crate::App;
-
-/// How a file is wanted.
-#[derive(Debug)]
-pub(crate) struct DownloadQuery;
-
-impl FromFields for DownloadQuery {
-    fn read(fields: &mut Fields) -> Option<Self> {
-        // No file is made anew: XML and answer are frozen. A wrong value is told all the same.
-        fields.boolean("refresh").optional();
-        Some(Self)
-    }
-}
 
 /// One file of a receipt, byte for byte, with its SHA-256 as entity tag.
 #[utoipa::path(
@@ -35,6 +21,7 @@ impl FromFields for DownloadQuery {
             description = "`generated-xml`, `signed-xml`, `rfce`, `ri`, `arecf` (the buyer's acknowledgement), `acecf` (what the buyer said of it) or `taxauth-response` (also `dgii-response`)",
         ),
         ("refresh" = Option<bool>, Query, description = "`true` makes the RI anew; frozen files are served as they are"),
+        ("format" = Option<String>, Query, description = "The paper of the RI: `letter` unless given, `roll80` or `roll58`"),
         ("If-None-Match" = Option<String>, Header, description = "Entity tags that the caller has"),
     ),
     responses(
@@ -54,12 +41,12 @@ pub(crate) async fn download(
     State(app): State<App>,
     caller: Caller,
     Path((id, artifact_type)): Path<(String, String)>,
-    ValidQuery(DownloadQuery): ValidQuery<DownloadQuery>,
+    ValidQuery(PaperQuery(paper)): ValidQuery<PaperQuery>,
 ) -> Result<Download, ApiError> {
     let kind = ArtifactKind::from_public_name(&artifact_type).ok_or_else(|| no_such_type(&artifact_type))?;
     let id: ReceiptId = id.parse().map_err(|_| ApiError::not_found())?;
     let receipt = app.receipt(&caller.scope, &id).await?;
-    artifact(&app.artifacts, &receipt, kind).await
+    artifact(&app.files, &receipt, kind, paper).await
 }
 
 fn no_such_type(given: &str) -> ApiError {

@@ -7,7 +7,7 @@
 //! | `GET /api/v1/client/documents/{id}/artifacts` | [`artifacts`]: which files there are |
 //! | `GET /api/v1/client/documents/{id}/artifacts/{type}` | [`download`]: one of them |
 //!
-//! Everything here reads. The files themselves are described in [`ecf_api::artifact`].
+//! Nothing here changes a receipt; a printed representation is kept when it is made. The files themselves are described in [`ecf_api::artifact`].
 
 mod artifacts;
 mod download;
@@ -19,6 +19,7 @@ use axum::extract::FromRef;
 use axum::routing::get;
 use ecf::StampHosts;
 use ecf_api::{ApiError, Keys};
+use ecf_evidence::Files;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
 use ecf_store::{Artifacts, Clients, Receipt, ReceiptId, Scope, Table};
@@ -28,7 +29,7 @@ use ecf_store::{Artifacts, Clients, Receipt, ReceiptId, Scope, Table};
 pub struct App {
     keys: Keys,
     table: Table,
-    artifacts: Artifacts,
+    files: Files,
     clock: Clock,
     stamp_hosts: StampHosts,
 }
@@ -43,7 +44,10 @@ impl App {
         let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
         Ok(Self {
             keys: Keys::new(table.clone(), clock.clone()),
-            artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
+            files: Files::new(
+                Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
+                env.stamp_hosts()?,
+            ),
             stamp_hosts: env.stamp_hosts()?,
             table,
             clock,

@@ -1,7 +1,8 @@
-//! `GET /api/v1/ecf/{id}/xml` and `/rfce`: what was signed, byte for byte.
+//! `GET /api/v1/ecf/{id}/xml` and `/rfce`: what was signed, byte for byte; and `/pdf`: the same on paper.
 
 use axum::extract::State;
-use ecf_api::{ApiError, Caller, CodedError, Download, PathId, ValidationError, artifact};
+use ecf_api::{ApiError, Caller, CodedError, Download, PaperQuery, PathId, ValidQuery, ValidationError, artifact};
+use ecf_evidence::{Files, Paper};
 use ecf_store::{ArtifactKind, ReceiptId};
 
 use crate::App;
@@ -28,7 +29,7 @@ pub(crate) async fn xml(
     caller: Caller,
     PathId(id): PathId<ReceiptId>,
 ) -> Result<Download, ApiError> {
-    file(&app, &caller, &id, ArtifactKind::SignedXml).await
+    file(&app, &caller, &id, ArtifactKind::SignedXml, Paper::default()).await
 }
 
 /// The signed summary of a type 32 below RD$250,000.00.
@@ -53,11 +54,48 @@ pub(crate) async fn rfce(
     caller: Caller,
     PathId(id): PathId<ReceiptId>,
 ) -> Result<Download, ApiError> {
-    file(&app, &caller, &id, ArtifactKind::Rfce).await
+    file(&app, &caller, &id, ArtifactKind::Rfce, Paper::default()).await
 }
 
-async fn file(app: &App, caller: &Caller, id: &ReceiptId, kind: ArtifactKind) -> Result<Download, ApiError> {
+/// The printed representation (RI): made when it is asked for first, and kept.
+#[utoipa::path(
+    get,
+    path = "/api/v1/ecf/{public_id}/pdf",
+    operation_id = "download_pdf",
+    tag = "Comprobantes",
+    summary = "Descargar la representación impresa (RI)",
+    params(
+        ("public_id" = String, Path, description = "The receipt's id"),
+        ("refresh" = Option<bool>, Query, description = "`true` makes it anew"),
+        ("format" = Option<String>, Query, description = "The paper: `letter` unless given, `roll80` or `roll58`"),
+    ),
+    responses(
+        (status = 200, description = "The PDF, with the QR code of the stamp", content((Vec<u8> = "application/pdf"))),
+        (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 404, description = "Unknown, of another company or environment, or `artifact_not_applicable`: withdrawn unsigned", body = CodedError),
+        (status = 409, description = "`artifact_not_ready`: not signed yet", body = CodedError),
+        (status = 422, description = "A bad parameter, or a missing key", body = ValidationError),
+    ),
+    security(("api_key" = [])),
+)]
+pub(crate) async fn pdf(
+    State(app): State<App>,
+    caller: Caller,
+    PathId(id): PathId<ReceiptId>,
+    ValidQuery(PaperQuery(paper)): ValidQuery<PaperQuery>,
+) -> Result<Download, ApiError> {
+    file(&app, &caller, &id, ArtifactKind::Ri, paper).await
+}
+
+async fn file(
+    app: &App,
+    caller: &Caller,
+    id: &ReceiptId,
+    kind: ArtifactKind,
+    paper: Paper,
+) -> Result<Download, ApiError> {
     let receipt = app.table.receipt(&caller.scope, id).await?;
     let receipt = receipt.ok_or_else(ApiError::not_found)?;
-    artifact(&app.artifacts, &receipt, kind).await
+    let files = Files::new(app.artifacts.clone(), app.stamp_hosts.clone());
+    artifact(&files, &receipt, kind, paper).await
 }

@@ -25,7 +25,7 @@ READY = json.loads(sys.argv[1])
 BASE = READY["base_url"] + "/api/v1"
 
 LATER = {
-    "paper and evidence": {"ecf.download_pdf", "client.audit_export"},
+    "paper and evidence": {"client.audit_export"},
 }
 CALLED = {
     "health", "close", "ecf.create", "ecf.get", "ecf.states", "client.sequences", "ecf.mark_incapacity",
@@ -35,7 +35,7 @@ CALLED = {
     "client.inbox", "client.ack_inbox", "client.download_inbox_xml", "client.download_inbox_arecf",
     "client.update_webhook", "client.rotate_webhook_secret", "client.delete_webhook",
     "ecf.submit_acecf", "ecf.acecf_outbound", "ecf.acecf_inbound", "ecf.cancel_sequences",
-    "ecf.list", "ecf.download_xml", "ecf.download_rfce", "ecf.status_public",
+    "ecf.list", "ecf.download_xml", "ecf.download_rfce", "ecf.download_pdf", "ecf.status_public",
     "client.documents", "client.get_document", "client.download_artifact", "client.list_artifacts",
     "dgii.status", "dgii.status_services", "dgii.status_maintenance", "dgii.status_impact", "dgii.status_environment",
     "dgii.status_refresh", "dgii.rnc", "dgii.directory", "notices.changes", "notices.get",
@@ -281,12 +281,15 @@ def main():
     assert record.dgii_response["estado"] == "Aceptado", record
     artifacts = client.client.list_artifacts(document.public_id)
     there = {name for name, is_there in artifacts.items() if is_there is True}
-    assert there == {"signed_xml", "generated_xml", "dgii_response", "taxauth_response"}, artifacts
+    assert there == {"signed_xml", "generated_xml", "ri", "dgii_response", "taxauth_response"}, artifacts
     signed = client.ecf.download_xml(document.public_id)
     assert signed == client.client.download_artifact(document.public_id, ArtifactType("signed-xml")) and b"<Signature" in signed
     assert b"<Signature" not in client.client.download_artifact(document.public_id, ArtifactType("generated-xml"))
     assert json.loads(client.client.download_artifact(document.public_id, ArtifactType("dgii-response"))) == record.dgii_response
     refused(ECFNotFoundError, lambda: client.ecf.download_rfce(document.public_id))
+    printed = client.ecf.download_pdf(document.public_id)
+    assert printed.startswith(b"%PDF-") and printed == client.ecf.download_pdf(document.public_id, refresh=True)
+    assert printed == client.client.download_artifact(document.public_id, ArtifactType("ri"))
     small = client.ecf.create(idempotency_key="published-small", ecf_type="32", payload=payload("32"))
     assert client.ecf.download_rfce(small.public_id).startswith(b"<RFCE>")
 

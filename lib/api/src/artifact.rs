@@ -5,16 +5,43 @@
 
 use bytes::Bytes;
 use ecf::{Amounts, Monto, ReceiptState, ReceiptType, SUMMARY_THRESHOLD};
+use ecf_evidence::{Files, Paper, PrintError};
+use ecf_ri::Format;
 use ecf_store::{ArtifactKind, Artifacts, ContentHash, DeliveryState, Receipt, Signed};
 use http::StatusCode;
 
-use crate::{ApiError, Download, views::as_object};
+use crate::{ApiError, Download, Fields, FromFields, views::as_object};
+
+/// The papers, by their names in a query.
+const PAPERS: [(&str, Format); 3] = [
+    (Format::Letter.as_str(), Format::Letter),
+    (Format::Roll80.as_str(), Format::Roll80),
+    (Format::Roll58.as_str(), Format::Roll58),
+];
+
+/// How a file is wanted: what concerns the printed representation; all others are frozen. A wrong value is told all the same.
+#[derive(Debug, Clone, Copy)]
+pub struct PaperQuery(pub Paper);
+
+impl FromFields for PaperQuery {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let refresh = fields.boolean("refresh").optional().unwrap_or(false);
+        let format = fields.choice("format", &PAPERS).optional().unwrap_or_default();
+        Some(Self(Paper { format, refresh }))
+    }
+}
 
 /// One file of a receipt.
 ///
 /// # Errors
 /// 409 when it does not exist yet, 404 when this receipt never has it; failures of the store.
-pub async fn artifact(artifacts: &Artifacts, receipt: &Receipt, kind: ArtifactKind) -> Result<Download, ApiError> {
+pub async fn artifact(
+    files: &Files,
+    receipt: &Receipt,
+    kind: ArtifactKind,
+    paper: Paper,
+) -> Result<Download, ApiError> {
+    let artifacts = files.artifacts();
     let bytes = match kind {
         ArtifactKind::SignedXml => signed_xml(artifacts, receipt).await?,
         ArtifactKind::GeneratedXml => {
@@ -26,17 +53,30 @@ pub async fn artifact(artifacts: &Artifacts, receipt: &Receipt, kind: ArtifactKi
         }
         ArtifactKind::Rfce => rfce(artifacts, receipt).await?,
         ArtifactKind::TaxauthResponse => response(receipt)?,
-        // A function that makes the printed representation answers this kind before it comes here.
-        ArtifactKind::Ri => return Err(not_applicable("this deployment makes no printed representation (RI)")),
+        ArtifactKind::Ri => {
+            let printed = files.printed(receipt, signed(receipt)?, paper).await;
+            printed.map_err(unprinted)?
+        }
         ArtifactKind::Acecf => acecf(artifacts, receipt).await?,
         ArtifactKind::Arecf => arecf(artifacts, receipt).await?,
         ArtifactKind::Payload | ArtifactKind::ReceivedXml | ArtifactKind::Anecf => return Err(ApiError::not_found()),
     };
-    let document = match receipt.encf() {
+    let mut document = match receipt.encf() {
         Some(encf) => format!("{}{encf}", receipt.company_rnc),
         None => receipt.public_id.to_string(),
     };
+    if kind == ArtifactKind::Ri && paper.format != Format::default() {
+        document = format!("{document}-{}", paper.format);
+    }
     Ok(Download::new(bytes, kind.content_type(), kind.file_name(&document)))
+}
+
+fn unprinted(error: PrintError) -> ApiError {
+    match error {
+        PrintError::Store(error) => error.into(),
+        // What was signed here can be printed.
+        error => ApiError::internal(error),
+    }
 }
 
 async fn signed_xml(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiError> {

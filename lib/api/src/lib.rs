@@ -22,7 +22,7 @@ mod query;
 mod views;
 mod visitor;
 
-pub use artifact::artifact;
+pub use artifact::{PaperQuery, artifact};
 pub use caller::{ApiKeySecret, Caller, Keys};
 pub use certificate::{
     CertificateTrust, Doubt, LARGEST_P12_BYTES, Owner, P12Fields, UnknownCertificateTrust, open_certificate,

@@ -30,6 +30,9 @@ pub use format::{Format, UnknownFormat};
 use content::Content;
 use receipt::Receipt;
 
+/// Which layouts these are. Whoever keeps what was rendered makes it anew under another edition: raise it with every change that shows.
+pub const EDITION: &str = "1";
+
 /// How a receipt is printed.
 #[derive(Debug, Clone, Copy)]
 pub struct Options<'a> {

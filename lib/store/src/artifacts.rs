@@ -2,7 +2,8 @@
 //!
 //! An object's name carries the hash of its bytes and the receipt names the hash: attempts that race never overwrite
 //! each other, the same bytes twice are one object, and what is read is checked against its name. Readers use names
-//! held by records, never listings.
+//! held by records, never listings. What is derived, such as the printed representation, has a name that says what it was made
+//! of instead, and can be made again.
 
 use std::fmt;
 
@@ -27,6 +28,16 @@ impl ContentHash {
 
     pub fn from_bytes(hash: [u8; 32]) -> Self {
         Self(hash)
+    }
+
+    /// The hash of several parts, which tells where each ends.
+    pub fn of_parts<'p>(parts: impl IntoIterator<Item = &'p [u8]>) -> Self {
+        let mut hash = Sha256::new();
+        for part in parts {
+            hash.update((part.len() as u64).to_be_bytes());
+            hash.update(part);
+        }
+        Self(hash.finalize().into())
     }
 
     pub fn as_bytes(&self) -> &[u8; 32] {
@@ -222,16 +233,22 @@ impl Artifacts {
         bytes: Bytes,
     ) -> Result<ContentHash, StoreError> {
         let hash = ContentHash::of(&bytes);
+        let key = object_key(scope, created_at, owner, kind, &hash);
+        self.put_bytes(key, kind, bytes).await?;
+        Ok(hash)
+    }
+
+    async fn put_bytes(&self, key: String, kind: ArtifactKind, bytes: Bytes) -> Result<(), StoreError> {
         self.client
             .put_object()
             .bucket(&self.bucket)
-            .key(object_key(scope, created_at, owner, kind, &hash))
+            .key(key)
             .content_type(kind.content_type())
             .body(ByteStream::from(bytes))
             .send()
             .await
             .map_err(|error| StoreError::from_sdk("put artifact", error))?;
-        Ok(hash)
+        Ok(())
     }
 
     /// Stores a signed receipt and, where there is one, its signed summary.
@@ -249,6 +266,31 @@ impl Artifacts {
             self.put(scope, created_at, receipt, ArtifactKind::Rfce, rfce).await?;
         }
         Ok(())
+    }
+
+    /// Keeps a printed representation under what it was made of; again, in place of the one before.
+    pub async fn put_printed(
+        &self,
+        scope: &Scope,
+        created_at: Timestamp,
+        receipt: &ReceiptId,
+        made_of: &ContentHash,
+        bytes: Bytes,
+    ) -> Result<(), StoreError> {
+        let key = object_key(scope, created_at, &receipt.to_string(), ArtifactKind::Ri, made_of);
+        self.put_bytes(key, ArtifactKind::Ri, bytes).await
+    }
+
+    /// The printed representation that was made of this.
+    pub async fn printed(
+        &self,
+        scope: &Scope,
+        created_at: Timestamp,
+        receipt: &ReceiptId,
+        made_of: &ContentHash,
+    ) -> Result<Option<Bytes>, StoreError> {
+        let key = object_key(scope, created_at, &receipt.to_string(), ArtifactKind::Ri, made_of);
+        self.bytes(&key).await
     }
 
     /// The document with this hash.
@@ -284,8 +326,19 @@ impl Artifacts {
     }
 
     async fn object(&self, key: String, hash: &ContentHash) -> Result<Option<Bytes>, StoreError> {
+        let Some(bytes) = self.bytes(&key).await? else {
+            return Ok(None);
+        };
+        let found = ContentHash::of(&bytes);
+        if found != *hash {
+            return Err(StoreError::corrupt(key, "bytes", format!("have the hash {found}")));
+        }
+        Ok(Some(bytes))
+    }
+
+    async fn bytes(&self, key: &str) -> Result<Option<Bytes>, StoreError> {
         let operation = "read artifact";
-        let answer = match self.client.get_object().bucket(&self.bucket).key(&key).send().await {
+        let answer = match self.client.get_object().bucket(&self.bucket).key(key).send().await {
             Ok(answer) => answer,
             Err(error) if matches!(error.as_service_error(), Some(GetObjectError::NoSuchKey(_))) => return Ok(None),
             Err(error) => return Err(StoreError::from_sdk(operation, error)),
@@ -296,10 +349,6 @@ impl Artifacts {
             .await
             .map_err(|error| StoreError::retry(operation, error))?
             .into_bytes();
-        let found = ContentHash::of(&bytes);
-        if found != *hash {
-            return Err(StoreError::corrupt(key, "bytes", format!("have the hash {found}")));
-        }
         Ok(Some(bytes))
     }
 }

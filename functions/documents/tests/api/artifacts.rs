@@ -63,6 +63,7 @@ async fn each_file_comes_under_its_name_and_type_with_the_hash_of_its_bytes() {
             "130000001E320000000001-unsigned.xml",
         ),
         ("rfce", "application/xml", "130000001E320000000001-rfce.xml"),
+        ("ri", "application/pdf", "130000001E320000000001.pdf"),
         (
             "taxauth-response",
             "application/json",
@@ -151,14 +152,14 @@ async fn a_summary_is_of_small_consumer_invoices_alone() {
 async fn what_is_not_signed_yet_can_be_asked_for_again_and_what_never_will_be_cannot() {
     let api = Api::start().await;
     let receipt = api.unsigned("a", ReceiptType::E31, "1180.00").await;
-    for artifact in ["signed-xml", "generated-xml"] {
+    for artifact in ["signed-xml", "generated-xml", "ri"] {
         let waiting = api.get(&file_of(&receipt, artifact)).await.expect(409);
         assert_eq!(waiting["detail"]["code"], "artifact_not_ready", "{artifact}");
     }
     let (scope, now) = (&api.company.scope, api.stack.clock().now());
     let table = api.stack.table();
     table.withdraw(scope, &receipt, Withdrawal::Cancel, now).await.unwrap();
-    for artifact in ["signed-xml", "generated-xml", "taxauth-response"] {
+    for artifact in ["signed-xml", "generated-xml", "ri", "taxauth-response"] {
         let never = api.get(&file_of(&receipt, artifact)).await.expect(404);
         assert_eq!(never["detail"]["code"], "artifact_not_applicable", "{artifact}");
     }
@@ -179,6 +180,14 @@ async fn a_type_or_switch_that_there_is_not_is_told() {
     let path = file_of(&receipt, "signed-xml");
     let refused = api.get(&format!("{path}?refresh=maybe")).await.expect(422);
     assert_eq!(refused["detail"][0]["loc"], json!(["query", "refresh"]));
+    let refused = api.get(&format!("{path}?format=a4")).await.expect(422);
+    assert_eq!(
+        (&refused["detail"][0]["loc"], &refused["detail"][0]["msg"]),
+        (
+            &json!(["query", "format"]),
+            &json!("Input should be 'letter', 'roll80' or 'roll58'")
+        )
+    );
     for refresh in ["true", "false", ""] {
         assert_eq!(
             api.get(&format!("{path}?refresh={refresh}")).await.status,

@@ -6,6 +6,7 @@ mod artifacts;
 mod events;
 mod large;
 mod list;
+mod printed;
 mod show;
 
 use axum::Router;

@@ -51,6 +51,7 @@ const ANSWERS: &[(&str, i64)] = &[
     ("issuing/issue-32-summary.json", 201),
     ("issuing/list.json", 200),
     ("issuing/mark-incapacity.json", 404),
+    ("issuing/pdf.json", 404),
     ("issuing/rfce.json", 404),
     ("issuing/states.json", 200),
     ("issuing/status-public.json", 404),

@@ -184,11 +184,12 @@ impl ArtifactsView {
         let is_signed = receipt.signed.is_some();
         let has_rfce = receipt.signed.as_ref().is_some_and(|signed| signed.rfce.is_some());
         let has_response = receipt.taxauth_response.is_some();
-        // The generated XML is the signed one without its signature. No function makes the RI.
+        // The generated XML is the signed one without its signature, the RI is made of it when it is asked for.
         let files = [
             ("generated_xml", "generated-xml", is_signed),
             ("signed_xml", "signed-xml", is_signed),
             ("rfce", "rfce", has_rfce),
+            ("ri", "ri", is_signed),
             ("taxauth_response", "taxauth-response", has_response),
             ("dgii_response", "dgii-response", has_response),
             (
@@ -208,7 +209,7 @@ impl ArtifactsView {
             generated_xml: is_signed,
             signed_xml: is_signed,
             rfce: has_rfce,
-            ri: false,
+            ri: is_signed,
             response: has_response.into(),
             links: links.collect(),
             retention_years: RETENTION_YEARS,

@@ -121,7 +121,7 @@ fn a_full_record_has_the_answer_and_the_files_under_both_names() {
         ("generated_xml", true),
         ("signed_xml", true),
         ("rfce", false),
-        ("ri", false),
+        ("ri", true),
     ] {
         assert_eq!(artifacts[name], is_there, "{name}");
     }

@@ -1,0 +1,87 @@
+//! `GET /api/v1/client/documents/{id}/artifacts/ri`: made once, kept, and made anew when something of it changes.
+
+use ecf_store::Receipt;
+use jiff::SignedDuration;
+
+use crate::{Api, path_of};
+
+fn ri_of(receipt: &Receipt, query: &str) -> String {
+    format!("{}/artifacts/ri{query}", path_of(receipt))
+}
+
+#[tokio::test]
+async fn it_is_made_on_the_first_call_and_then_comes_from_the_bucket() {
+    let api = Api::start().await;
+    let receipt = api.receipt("E310000000001").await;
+    api.stack.calls().reset();
+    let first = api.get(&ri_of(&receipt, "")).await;
+    assert_eq!(first.status, 200);
+    assert!(first.bytes.starts_with(b"%PDF-1."));
+    // Is it there? The signed bytes; and kept.
+    assert_eq!(
+        (
+            api.stack.calls().count("GetObject"),
+            api.stack.calls().count("PutObject")
+        ),
+        (2, 1)
+    );
+
+    api.stack.calls().reset();
+    let again = api.get(&ri_of(&receipt, "?format=letter")).await;
+    assert_eq!(
+        (
+            api.stack.calls().count("GetObject"),
+            api.stack.calls().count("PutObject")
+        ),
+        (1, 0)
+    );
+    assert_eq!(again.bytes, first.bytes);
+
+    api.stack.calls().reset();
+    let anew = api.get(&ri_of(&receipt, "?refresh=true")).await;
+    assert_eq!(
+        (
+            api.stack.calls().count("GetObject"),
+            api.stack.calls().count("PutObject")
+        ),
+        (1, 1)
+    );
+    assert_eq!(anew.bytes, first.bytes);
+}
+
+#[tokio::test]
+async fn each_paper_is_a_file_of_its_own() {
+    let api = Api::start().await;
+    let receipt = api.receipt("E320000000001").await;
+    let mut seen = Vec::new();
+    for (format, name) in [
+        ("letter", "130000001E320000000001.pdf"),
+        ("roll80", "130000001E320000000001-roll80.pdf"),
+        ("roll58", "130000001E320000000001-roll58.pdf"),
+    ] {
+        let path = ri_of(&receipt, &format!("?format={format}"));
+        let answer = api.get(&path).await;
+        assert_eq!(
+            answer.header("content-disposition"),
+            Some(format!("attachment; filename=\"{name}\"").as_str())
+        );
+        assert_eq!(api.get(&path).await.bytes, answer.bytes, "{format}");
+        assert!(!seen.contains(&answer.bytes), "{format}");
+        seen.push(answer.bytes);
+    }
+}
+
+#[tokio::test]
+async fn the_legend_of_a_contingency_is_printed_while_it_lasts() {
+    let api = Api::start().await;
+    let receipt = api.receipt("E310000000001").await;
+    let normal = api.get(&ri_of(&receipt, "")).await;
+    let (table, now) = (api.stack.table(), api.stack.clock().now());
+    let until = now + SignedDuration::from_mins(10);
+    assert!(table.hold(&receipt.scope, &receipt, until, now).await.unwrap());
+    let held = api.get(&ri_of(&receipt, "")).await;
+    assert_eq!((normal.status.as_u16(), held.status.as_u16()), (200, 200));
+    assert_ne!(held.bytes, normal.bytes);
+    api.accept(&receipt).await;
+    assert_eq!(api.get(&ri_of(&receipt, "")).await.bytes, normal.bytes);
+}
