@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::check::{self, Check};
+use crate::evidence::{self, ExportEvidence};
 use crate::invitations::{self, NewInvitation};
 use crate::notices::{self, ChangedNotice, NewNotice};
 use crate::receipts::Outcome;
@@ -61,6 +62,7 @@ pub(crate) enum Command {
         limit: Option<usize>,
     },
     Check(Check),
+    ExportEvidence(ExportEvidence),
     LoadRegister(LoadRegister),
     ShowRegister {},
     CreateInvitation(NewInvitation),
@@ -158,6 +160,7 @@ impl Command {
             Self::ResolveOutcome { .. } => "resolve_outcome",
             Self::ReplayDeadLetters { .. } => "replay_dead_letters",
             Self::Check(_) => "check",
+            Self::ExportEvidence(_) => "export_evidence",
             Self::LoadRegister(_) => "load_register",
             Self::ShowRegister {} => "show_register",
             Self::CreateInvitation(_) => "create_invitation",
@@ -204,6 +207,7 @@ impl Command {
             }
             Self::ReplayDeadLetters { queue, limit } => replay(app, &queue, limit).await,
             Self::Check(command) => check::run(app, command).await,
+            Self::ExportEvidence(command) => evidence::export(app, command).await,
             Self::LoadRegister(command) => register::load(app, command).await,
             Self::ShowRegister {} => register::show(app).await,
             Self::CreateInvitation(new) => invitations::create(app, new).await,

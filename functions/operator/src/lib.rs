@@ -11,11 +11,13 @@
 //! | create, revoke an invitation to sign up | [`invitations`] |
 //! | draft, show, publish, update, resolve, withdraw a notice | [`notices`] |
 //! | replay dead letters | [`command`] |
+//! | export a company's evidence of a span of time | [`evidence`] |
 //! | check that everything kept of a company agrees | [`check`] |
 
 mod check;
 mod command;
 mod companies;
+mod evidence;
 mod invitations;
 mod notices;
 mod receipts;
@@ -23,9 +25,11 @@ mod register;
 
 use std::collections::BTreeMap;
 
+use ecf_evidence::Files;
+use ecf_evidence::audit::Auditor;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
-use ecf_store::{Artifacts, Clients, DeadLetters, Queues, Register, StoreError, Table};
+use ecf_store::{Artifacts, Clients, DeadLetters, Exports, Identities, Queues, Register, StoreError, Table, Vault};
 use serde_json::{Value, json};
 
 use command::Command;
@@ -36,6 +40,7 @@ pub struct App {
     table: Table,
     artifacts: Artifacts,
     register: Register,
+    auditor: Auditor,
     queues: Queues,
     /// By the queue's name in commands.
     dead_letters: BTreeMap<&'static str, DeadLetters>,
@@ -65,7 +70,8 @@ const QUEUES: [(&str, &str, &str); 6] = [
 ];
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, and for each queue its own address and
+    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`, optionally `STAMP_ECF_URL` and
+    /// `STAMP_FC_URL`, and for each queue its own address and
     /// that of its dead letters: `ISSUING_QUEUE_URL`, `ISSUING_DEAD_QUEUE_URL`, `SUBMISSION_QUEUE_*_URL`,
     /// `SUBMISSION_DEAD_QUEUE_*_URL`, `WEBHOOK_QUEUE_URL`, `WEBHOOK_DEAD_QUEUE_URL`.
     ///
@@ -77,10 +83,23 @@ impl App {
             let letters = DeadLetters::new(clients.sqs.clone(), env.required(dead)?, env.required(queue)?);
             dead_letters.insert(name, letters);
         }
+        let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
+        let bucket = env.required("BUCKET_NAME")?;
+        let artifacts = Artifacts::new(clients.s3.clone(), &bucket);
+        let auditor = Auditor::new(
+            table.clone(),
+            Files::new(artifacts.clone(), env.stamp_hosts()?),
+            Exports::new(clients.s3.clone(), &bucket),
+            Identities::new(Vault::new(
+                clients.secretsmanager.clone(),
+                env.required("SECRET_PREFIX")?,
+            )),
+        );
         Ok(Self {
-            table: Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?),
-            artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
-            register: Register::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
+            table,
+            artifacts,
+            register: Register::new(clients.s3.clone(), bucket),
+            auditor,
             queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
             dead_letters,
             clock,

@@ -7,6 +7,7 @@ proves that none was forgotten.
 import base64
 import hashlib
 import inspect
+import io
 import json
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import tempfile
 import threading
 import time
 import urllib.request
+import zipfile
 from datetime import datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
@@ -25,7 +27,6 @@ READY = json.loads(sys.argv[1])
 BASE = READY["base_url"] + "/api/v1"
 
 LATER = {
-    "paper and evidence": {"client.audit_export"},
 }
 CALLED = {
     "health", "close", "ecf.create", "ecf.get", "ecf.states", "client.sequences", "ecf.mark_incapacity",
@@ -36,7 +37,7 @@ CALLED = {
     "client.update_webhook", "client.rotate_webhook_secret", "client.delete_webhook",
     "ecf.submit_acecf", "ecf.acecf_outbound", "ecf.acecf_inbound", "ecf.cancel_sequences",
     "ecf.list", "ecf.download_xml", "ecf.download_rfce", "ecf.download_pdf", "ecf.status_public",
-    "client.documents", "client.get_document", "client.download_artifact", "client.list_artifacts",
+    "client.audit_export", "client.documents", "client.get_document", "client.download_artifact", "client.list_artifacts",
     "dgii.status", "dgii.status_services", "dgii.status_maintenance", "dgii.status_impact", "dgii.status_environment",
     "dgii.status_refresh", "dgii.rnc", "dgii.directory", "notices.changes", "notices.get",
 }
@@ -290,6 +291,12 @@ def main():
     printed = client.ecf.download_pdf(document.public_id)
     assert printed.startswith(b"%PDF-") and printed == client.ecf.download_pdf(document.public_id, refresh=True)
     assert printed == client.client.download_artifact(document.public_id, ArtifactType("ri"))
+    with zipfile.ZipFile(io.BytesIO(client.client.audit_export())) as archive:
+        assert archive.testzip() is None
+        assert signed in [archive.read(name) for name in archive.namelist() if name.endswith(f"{final.encf}.xml")]
+    yesterday = datetime.now(timezone(timedelta(hours=-4))) - timedelta(days=1)
+    with zipfile.ZipFile(io.BytesIO(client.client.audit_export(date_to=yesterday.replace(tzinfo=None)))) as archive:
+        assert json.loads(archive.read("manifest.json"))["receipts"] == 0
     small = client.ecf.create(idempotency_key="published-small", ecf_type="32", payload=payload("32"))
     assert client.ecf.download_rfce(small.public_id).startswith(b"<RFCE>")
 

@@ -12,6 +12,7 @@ use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
 use axum::http::Uri;
+use axum::http::header::{CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING};
 use axum::response::Response;
 use bytes::BytesMut;
 use ecf_runtime::LambdaRequest;
@@ -45,6 +46,8 @@ struct Mount {
     router: Router,
     /// The function's time limit.
     timeout: Duration,
+    /// Whether its answers leave while they are made.
+    streams: bool,
 }
 
 impl Gateway {
@@ -60,6 +63,7 @@ impl Gateway {
                 name: function.name.clone(),
                 router,
                 timeout: function.timeout,
+                streams: function.routes.iter().any(|route| route.streams),
             });
         }
         Self {
@@ -83,6 +87,9 @@ impl Gateway {
             .ok_or(Own::NoRoute)?;
         let event = event::proxy(&self.shared.stage, &found, &parts, &body);
         let function = &self.shared.functions[found.function];
+        if function.streams {
+            return streamed(function, event, &parts.uri).await;
+        }
         let answer = invoke(function, event, &parts.uri).await?;
         http_answer(&answer).ok_or_else(|| {
             tracing::error!(function = function.name, path, "a function's answer is none");
@@ -119,10 +126,7 @@ pub(crate) async fn serve(State(gateway): State<Gateway>, request: Request) -> R
 /// although the caller hangs up, ends at its time limit, and takes nobody with it when it panics.
 async fn invoke(function: &Mount, event: Value, uri: &Uri) -> Result<Value, Own> {
     let path = uri.path();
-    let event: LambdaRequest = serde_json::from_value(event).map_err(|error| {
-        tracing::error!(function = function.name, path, error = %error, "a request makes no event");
-        Own::Failed
-    })?;
+    let event = of_lambda(function, event, path)?;
     let mut invocation = tokio::spawn(ecf_runtime::answer(function.router.clone(), event));
     let limit = function.timeout.min(GATEWAY_PATIENCE);
     match tokio::time::timeout(limit, &mut invocation).await {
@@ -141,6 +145,41 @@ async fn invoke(function: &Mount, event: Value, uri: &Uri) -> Result<Value, Own>
         }
         Err(_) => Err(Own::TimedOut),
     }
+}
+
+/// The head of the answer as soon as it is there, the body as it comes. Such a function may take longer than the gateway waits for
+/// others.
+async fn streamed(function: &Mount, event: Value, uri: &Uri) -> Result<Response, Own> {
+    let path = uri.path();
+    let event = of_lambda(function, event, path)?;
+    let invocation = tokio::spawn(ecf_runtime::stream(function.router.clone(), event));
+    match tokio::time::timeout(function.timeout, invocation).await {
+        Ok(Ok(answer)) => {
+            let mut response = Response::new(Body::from_stream(answer.stream));
+            *response.status_mut() = answer.metadata_prelude.status_code;
+            *response.headers_mut() = answer.metadata_prelude.headers;
+            // How the answer travels is the gateway's business.
+            for name in [CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING] {
+                response.headers_mut().remove(name);
+            }
+            Ok(response)
+        }
+        Ok(Err(error)) => {
+            tracing::error!(function = function.name, path, error = %error, "a function broke off");
+            Err(Own::Failed)
+        }
+        Err(_) => {
+            tracing::error!(function = function.name, path, "a function was ended at its time limit");
+            Err(Own::Failed)
+        }
+    }
+}
+
+fn of_lambda(function: &Mount, event: Value, path: &str) -> Result<LambdaRequest, Own> {
+    serde_json::from_value(event).map_err(|error| {
+        tracing::error!(function = function.name, path, error = %error, "a request makes no event");
+        Own::Failed
+    })
 }
 
 #[cfg(test)]

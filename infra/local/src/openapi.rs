@@ -58,6 +58,7 @@ pub fn document() -> Result<String, OpenapiError> {
         certificates::Contract::openapi(),
         company::Contract::openapi(),
         documents::Contract::openapi(),
+        audit_export::Contract::openapi(),
         inbox::Contract::openapi(),
         approvals::Contract::openapi(),
         webhooks::Contract::openapi(),

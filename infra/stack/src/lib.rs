@@ -26,7 +26,7 @@ pub use crate::{
     error::{Place, StackError},
     model::{
         api::{Api, GatewayResponse},
-        bucket::Bucket,
+        bucket::{Bucket, Expiry},
         function::{Function, QueueSource, Route, Schedule},
         queue::{Queue, Redrive},
         secret::{Generate, Secret},

@@ -56,6 +56,7 @@ fn each_route_stands_once_and_has_its_twin() {
         [
             "ANY /api/v1/client/api-keys company",
             "ANY /api/v1/client/api-keys/{proxy+} company",
+            "ANY /api/v1/client/audit-export audit-export",
             "ANY /api/v1/client/certificates certificates",
             "ANY /api/v1/client/company company",
             "ANY /api/v1/client/documents documents",
@@ -87,6 +88,22 @@ fn each_route_stands_once_and_has_its_twin() {
             "ANY /{proxy+} reception",
         ]
     );
+}
+
+#[test]
+fn evidence_alone_is_streamed() {
+    let stack = stack();
+    let streaming = |function: &&ecf_stack::Function| function.routes.iter().any(|route| route.streams);
+    let streaming: Vec<_> = stack.functions.iter().filter(streaming).collect();
+    assert_eq!(
+        streaming
+            .iter()
+            .map(|function| function.name.as_str())
+            .collect::<Vec<_>>(),
+        ["audit-export"]
+    );
+    // Streaming changes the answers of all of a function's routes.
+    assert!(streaming[0].routes.iter().all(|route| route.streams));
 }
 
 #[test]
@@ -169,6 +186,14 @@ fn the_bucket_keeps_versions_and_stays_private() {
     };
     assert!(bucket.versioned && bucket.blocks_public_access);
     assert_eq!(bucket.abort_incomplete_after_days, Some(7));
+    let expiries: Vec<_> = bucket
+        .expiries
+        .iter()
+        .map(|expiry| (expiry.prefix.as_str(), expiry.days))
+        .collect();
+    // Documents stay for the ten years of the law, archives of them need not.
+    assert_eq!(expiries, [("exports/", 30), ("", 3_680)]);
+    assert!(bucket.expiries.last().unwrap().noncurrent_days >= 3_653);
 }
 
 #[test]

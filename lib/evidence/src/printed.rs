@@ -44,6 +44,10 @@ impl Files {
         Self { artifacts, stamp_hosts }
     }
 
+    pub(crate) fn stamp_hosts(&self) -> &StampHosts {
+        &self.stamp_hosts
+    }
+
     /// The bucket.
     pub fn artifacts(&self) -> &Artifacts {
         &self.artifacts
@@ -73,7 +77,7 @@ impl Files {
     }
 
     /// Makes it from the signed bytes, beside the tasks that wait for others: it is nothing but computing.
-    async fn print(&self, receipt: &Receipt, xml: Bytes, format: Format) -> Result<Bytes, PrintError> {
+    pub(crate) async fn print(&self, receipt: &Receipt, xml: Bytes, format: Format) -> Result<Bytes, PrintError> {
         let (environment, mode) = (receipt.scope.environment, mode(receipt));
         let hosts = self.stamp_hosts.clone();
         let printing = tokio::task::spawn_blocking(move || {

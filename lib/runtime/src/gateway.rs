@@ -10,14 +10,17 @@
 
 use std::net::IpAddr;
 
-use axum::{Router, body::Body};
+use axum::{
+    Router,
+    body::{Body, BodyDataStream},
+};
 use lambda_http::{
     RequestExt,
     aws_lambda_events::{apigw::ApiGatewayProxyResponse, encodings::Body as EventBody},
-    http::{HeaderMap, HeaderValue, Request, StatusCode, Uri, header::CONTENT_TYPE},
+    http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header::CONTENT_TYPE},
     request::{LambdaRequest, RequestContext},
 };
-use lambda_runtime::{LambdaEvent, service_fn};
+use lambda_runtime::{LambdaEvent, MetadataPrelude, StreamResponse, service_fn};
 use tower::ServiceExt;
 
 use crate::{Error, allow_origins, env::Env};
@@ -41,8 +44,55 @@ pub async fn serve(router: Router) -> Result<(), Error> {
     .await
 }
 
+/// Serves a router whose answers may be larger than a function's memory: they leave while they are made. The route has to say so in the
+/// template (`ResponseTransferMode`).
+pub async fn serve_streaming(router: Router) -> Result<(), Error> {
+    let router = allow_origins(router, &Env::process())?;
+    lambda_runtime::run(service_fn(|event: LambdaEvent<LambdaRequest>| {
+        let router = router.clone();
+        async move { Ok::<_, Error>(stream(router, event.payload).await) }
+    }))
+    .await
+}
+
+/// Answers one gateway event with the head of an answer and its body as it comes. The local gateway calls it too.
+pub async fn stream(router: Router, event: LambdaRequest) -> StreamResponse<BodyDataStream> {
+    let (parts, body) = routed(router, event).await.into_parts();
+    StreamResponse {
+        metadata_prelude: MetadataPrelude {
+            status_code: parts.status,
+            headers: parts.headers,
+            cookies: Vec::new(),
+        },
+        stream: body.into_data_stream(),
+    }
+}
+
 /// Answers one gateway event with a router. The local gateway calls it too.
 pub async fn answer(router: Router, event: LambdaRequest) -> ApiGatewayProxyResponse {
+    let (parts, body) = routed(router, event).await.into_parts();
+    // The bytes of our own answers cannot fail to arrive; a body that streams from elsewhere can.
+    let (status, body) = match axum::body::to_bytes(body, usize::MAX).await {
+        Ok(bytes) => (parts.status, event_body(&parts.headers, bytes.to_vec())),
+        Err(error) => {
+            tracing::error!(%error, "answer broke off");
+            (StatusCode::INTERNAL_SERVER_ERROR, EventBody::Empty)
+        }
+    };
+    let mut answer = ApiGatewayProxyResponse::default();
+    answer.status_code = i64::from(status.as_u16());
+    answer.is_base64_encoded = matches!(body, EventBody::Binary(_));
+    // Single headers are left empty: the gateway merges both maps, which would send each header twice.
+    answer.multi_value_headers = parts.headers;
+    answer.body = match body {
+        EventBody::Empty => None,
+        body => Some(body),
+    };
+    answer
+}
+
+/// What the router answers to an event's request.
+async fn routed(router: Router, event: LambdaRequest) -> Response<Body> {
     let headers = match &event {
         LambdaRequest::ApiGatewayV1(request) => request.multi_value_headers.clone(),
         _ => HeaderMap::new(),
@@ -62,29 +112,10 @@ pub async fn answer(router: Router, event: LambdaRequest) -> ApiGatewayProxyResp
     if let Some(address) = source.and_then(|address| address.parse().ok()) {
         request.extensions_mut().insert(SourceAddress(address));
     }
-    let response = match router.oneshot(request).await {
+    match router.oneshot(request).await {
         Ok(response) => response,
         Err(never) => match never {},
-    };
-    let (parts, body) = response.into_parts();
-    // The bytes of our own answers cannot fail to arrive; a body that streams from elsewhere can.
-    let (status, body) = match axum::body::to_bytes(body, usize::MAX).await {
-        Ok(bytes) => (parts.status, event_body(&parts.headers, bytes.to_vec())),
-        Err(error) => {
-            tracing::error!(%error, "answer broke off");
-            (StatusCode::INTERNAL_SERVER_ERROR, EventBody::Empty)
-        }
-    };
-    let mut answer = ApiGatewayProxyResponse::default();
-    answer.status_code = i64::from(status.as_u16());
-    answer.is_base64_encoded = matches!(body, EventBody::Binary(_));
-    // Single headers are left empty: the gateway merges both maps, which would send each header twice.
-    answer.multi_value_headers = parts.headers;
-    answer.body = match body {
-        EventBody::Empty => None,
-        body => Some(body),
-    };
-    answer
+    }
 }
 
 /// The address with the path that the caller sent. One that is no path at all stays as it came, and fits no route.

@@ -1,7 +1,7 @@
 //! What surrounds a function: environment, clock, random bytes, logs, and the Lambda entry points.
 //!
 //! Everything else in the workspace takes time, randomness and settings as arguments; this crate is where they come
-//! from. Start reading at [`serve`] (HTTP functions), [`consume`] (queue workers), [`schedule`] (timers) and
+//! from. Start reading at [`serve`] (HTTP functions; [`serve_streaming`] where answers are large), [`consume`] (queue workers), [`schedule`] (timers) and
 //! [`invoke`] (by hand). The first two have a core that needs no Lambda, [`answer`] and [`process_batch`], so the local
 //! process and the tests run the same code.
 
@@ -18,7 +18,7 @@ pub mod telemetry;
 
 pub use clock::Clock;
 pub use cors::allow_origins;
-pub use gateway::{RequestId, SourceAddress, answer, serve};
+pub use gateway::{RequestId, SourceAddress, answer, serve, serve_streaming, stream};
 pub use invoke::invoke;
 pub use lambda_http::{
     aws_lambda_events::apigw::{ApiGatewayProxyRequest, ApiGatewayProxyResponse},

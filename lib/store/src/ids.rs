@@ -224,9 +224,23 @@ impl InboxId {
             rnc_emisor.as_str(),
             &encf.to_string(),
         ]);
-        let millis = received_at.as_millisecond().to_be_bytes();
-        id[..Self::TIME_BYTES].copy_from_slice(&millis[millis.len() - Self::TIME_BYTES..]);
+        id[..Self::TIME_BYTES].copy_from_slice(&Self::time(received_at));
         Self(id)
+    }
+
+    /// The first and the last id that there may be at this time.
+    pub(crate) fn bounds_of(received_at: Timestamp) -> (Self, Self) {
+        let (mut first, mut last) = ([0; ID_BYTES], [0xFF; ID_BYTES]);
+        for id in [&mut first, &mut last] {
+            id[..Self::TIME_BYTES].copy_from_slice(&Self::time(received_at));
+        }
+        (Self(first), Self(last))
+    }
+
+    fn time(received_at: Timestamp) -> [u8; Self::TIME_BYTES] {
+        // Before the epoch nothing was received.
+        let [_, _, time @ ..] = received_at.as_millisecond().max(0).to_be_bytes();
+        time
     }
 }
 

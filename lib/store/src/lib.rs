@@ -1,6 +1,6 @@
 //! The store: DynamoDB, S3, Secrets Manager and SQS behind verbs of the domain.
 //!
-//! [`Table`] holds records, [`Artifacts`] documents, [`Register`] the taxpayers, [`Vault`] secrets, [`Queues`] jobs. Every method that touches a
+//! [`Table`] holds records, [`Artifacts`] documents, [`Register`] the taxpayers, [`Exports`] archives, [`Vault`] secrets, [`Queues`] jobs. Every method that touches a
 //! tenant's data takes its [`Scope`] (or company) first. Time comes in as an argument. Start reading at
 //! `table/keys.rs`, where every key is built.
 //!
@@ -30,6 +30,7 @@
 //! | receipts newest first | [`Table::receipts_newest`] | `list`: `{company}#{env}#{day}` | by page |
 //! | a page of receipts, filtered, with the total | [`Table::list_receipts`] | counters, `list`, receipts | by page |
 //! | all with an `external_id` | [`Table::receipts_by_external_id`] | `external`, receipts | by page |
+//! | all receipts of a span of time, whole | [`Table::walk_receipts`] | `list`, receipts, by day | by page |
 //! | totals | [`Table::day_counts`] | `cnt#{company}#{env}` / `{day}` | by range |
 //! | what is overdue | [`Table::due_now`] | `due#{shard}` / time | by page |
 //! | subscriptions of a company | [`Table::webhooks`] | `wh#{company}#{env}` | by page |
@@ -39,6 +40,7 @@
 //! | a receipt of another issuer, with its news | [`Table::keep_received`] | `in#…`, `iu#…`, `il#…`, `an#…` | 8 writes + 1 index |
 //! | was it received before | [`Table::was_received`] | `il#{company}#{env}#{rnc}` / e-NCF | 1 read |
 //! | inbox, all, unread or acked | [`Table::inbox`], [`Table::inbox_item`] | `in#…`, `iu#…`, `ia#…` / id | by page, 1 read |
+//! | all that was received in a span of time | [`Table::walk_inbox`], [`Table::count_inbox`] | `in#…` / id | by page |
 //! | acknowledged by the ERP | [`Table::ack_inbox_item`] | `in#…`, `iu#…`, `ia#…` | 6 writes |
 //! | what a buyer says of a receipt | [`Table::record_buyer_answer`] | receipt; `an#…` | 4 writes + 1 index |
 //! | an attempt to deliver to the buyer, its end | [`Table::claim_delivery`], [`Table::end_delivery`] | receipt; `due` | 1 write + 1 index; 2 writes + 1 index |
@@ -67,6 +69,7 @@ mod artifacts;
 mod clients;
 mod dead_letters;
 mod error;
+mod exports;
 mod identities;
 mod ids;
 mod profiles;
@@ -79,6 +82,7 @@ pub use artifacts::{ArtifactKind, Artifacts, ContentHash};
 pub use clients::{Clients, local_config};
 pub use dead_letters::DeadLetters;
 pub use error::StoreError;
+pub use exports::{ExportUpload, Exports, KeptExport};
 pub use identities::{Identities, certificate_summary};
 pub use ids::{
     AnnouncementId, AnnulmentId, ApiKeyId, ApprovalId, CertificateId, CompanyId, DeliveryId, EventKey, IdError,
@@ -101,8 +105,8 @@ pub use table::{
     NoticeState, NumberHolder, NumberRange, Numbering, NumbersTaken, OUTCOME_UNKNOWN, Open, Opened, OutboxEntry, Pause,
     RANGE_SHARDS, RANGES_PER_TYPE, Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt,
     ReceiptFilter, ReceiptPage, Recorded, Reviewed, SHARDS, ServiceStatus, SettingsChanges, Signed, SignedLater,
-    SignupRecord, StatusCheck, StoredToken, Table, Take, Thresholds, Told, ToldState, Turn, Undelivered,
-    UnknownCertificateOwner, Verdict, Verification, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, Window,
-    Withdrawal, fiscal_day, quantity, webhook_context,
+    SignupRecord, Span, StatusCheck, StoredToken, Table, Take, Thresholds, Told, ToldState, Turn, Undelivered,
+    UnknownCertificateOwner, Verdict, Verification, WEBHOOK_LIMIT, WalkedPart, Webhook, WebhookChanges, WebhookCreated,
+    Window, Withdrawal, fiscal_day, quantity, webhook_context,
 };
 pub use vault::{StoredCertificate, Vault};

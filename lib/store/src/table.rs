@@ -66,7 +66,8 @@ pub use notices::{
 pub use receipts::{
     Answered, BuyerAnswer, BuyerDelivery, Claim, Cleared, Created, DeliveryState, Failure, HOLD_SPREAD, LOOKUP_SPACING,
     LOOKUPS_BEFORE_RESEND, ListedReceipt, Mode, ModifiedReceipt, NewNote, NewReceipt, Note, OUTCOME_UNKNOWN,
-    OutboxEntry, Receipt, ReceiptFilter, ReceiptPage, Recorded, Signed, SignedLater, Verdict, Withdrawal,
+    OutboxEntry, Receipt, ReceiptFilter, ReceiptPage, Recorded, Signed, SignedLater, Span, Verdict, WalkedPart,
+    Withdrawal,
 };
 pub use sequences::{
     CallerTake, Changed, DueNumbers, DueRange, DueType, MOST_FREE, NewRange, Numbering, Opened, RANGE_SHARDS,

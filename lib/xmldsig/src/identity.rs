@@ -12,6 +12,7 @@ use openssl::sign::Signer;
 use crate::certificate::{self, Certificate};
 use crate::pkcs12::{self, P12Error};
 use crate::rsa;
+use crate::sign::{SignError, rsa_sha256};
 
 /// An RSA key and the certificate that belongs to it.
 ///
@@ -93,6 +94,15 @@ impl Identity {
         } else {
             Err(ProofError::Mismatch)
         }
+    }
+
+    /// RSASSA-PKCS1-v1_5 with SHA-256 over a file with this digest, as `openssl dgst -sha256 -sign` makes it.
+    ///
+    /// # Errors
+    ///
+    /// When the key refuses.
+    pub fn sign_digest(&self, sha256: &[u8; 32]) -> Result<Vec<u8>, SignError> {
+        Ok(rsa_sha256(sha256, self)?)
     }
 
     pub(crate) fn key(&self) -> &PKey<Private> {

@@ -157,7 +157,7 @@ fn finish(
 }
 
 /// RSASSA-PKCS1-v1_5 over a SHA-256 digest.
-fn rsa_sha256(digest: &[u8; 32], identity: &Identity) -> Result<Vec<u8>, ErrorStack> {
+pub(crate) fn rsa_sha256(digest: &[u8; 32], identity: &Identity) -> Result<Vec<u8>, ErrorStack> {
     let mut context = PkeyCtx::new(identity.key())?;
     context.sign_init()?;
     context.set_signature_md(Md::sha256())?;

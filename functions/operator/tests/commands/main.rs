@@ -4,6 +4,7 @@
 
 mod check;
 mod companies;
+mod evidence;
 mod invitations;
 mod letters;
 mod notices;

@@ -21,6 +21,7 @@ const ANSWERS: &[(&str, i64)] = &[
     ("approvals/show-cancellation.json", 404),
     ("approvals/show.json", 404),
     ("approvals/submit.json", 409),
+    ("audit-export/export.json", 200),
     ("certificates/inspect-p12.json", 200),
     ("certificates/list.json", 200),
     ("certificates/sign-xml.json", 200),

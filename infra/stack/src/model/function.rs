@@ -32,6 +32,8 @@ pub struct Route {
     pub method: String,
     /// A path in the gateway's form, such as `/api/v1/ecf/{proxy+}`.
     pub path: String,
+    /// Whether answers leave while they are made.
+    pub streams: bool,
 }
 
 /// A queue that feeds a function.
@@ -97,9 +99,19 @@ impl Function {
             "Api" => {
                 properties.resource("RestApiId", "Ref")?;
                 let method = properties.literal("Method")?.to_uppercase();
+                let streams = match properties.optional_literal("ResponseTransferMode")?.as_deref() {
+                    None | Some("BUFFERED") => false,
+                    Some("RESPONSE_STREAM") => true,
+                    Some(other) => {
+                        return Err(properties.invalid("ResponseTransferMode", "BUFFERED or RESPONSE_STREAM", other));
+                    }
+                };
+                // How long the gateway waits for the last byte; the function's own limit ends it here.
+                properties.without_effect(&["TimeoutInMillis"]);
                 self.routes.push(Route {
                     method,
                     path: properties.literal("Path")?,
+                    streams,
                 });
             }
             "SQS" => self.queues.push(QueueSource::read(&mut properties)?),

@@ -4,8 +4,8 @@ use aws_sdk_s3::{
     Client,
     types::{
         AbortIncompleteMultipartUpload, BucketLifecycleConfiguration, BucketLocationConstraint, BucketVersioningStatus,
-        CreateBucketConfiguration, ExpirationStatus, LifecycleRule, LifecycleRuleFilter,
-        PublicAccessBlockConfiguration, VersioningConfiguration,
+        CreateBucketConfiguration, ExpirationStatus, LifecycleExpiration, LifecycleRule, LifecycleRuleFilter,
+        NoncurrentVersionExpiration, PublicAccessBlockConfiguration, VersioningConfiguration,
     },
 };
 
@@ -42,9 +42,12 @@ pub(super) async fn make(s3: &Client, bucket: &Bucket, name: &str) -> Result<(),
             .await
             .map_err(ProvisionError::call("PutPublicAccessBlock", name))?;
     }
-    if let Some(days) = bucket.abort_incomplete_after_days {
+    let rules = rules(bucket, name)?;
+    if !rules.is_empty() {
+        let configuration = BucketLifecycleConfiguration::builder().set_rules(Some(rules)).build();
+        let configuration = configuration.map_err(ProvisionError::call("PutBucketLifecycleConfiguration", name))?;
         let request = s3.put_bucket_lifecycle_configuration().bucket(name);
-        let request = request.lifecycle_configuration(abort_incomplete(name, days)?);
+        let request = request.lifecycle_configuration(configuration);
         request
             .send()
             .await
@@ -74,18 +77,28 @@ async fn create(s3: &Client, name: &str) -> Result<(), ProvisionError> {
     }
 }
 
-fn abort_incomplete(name: &str, days: i32) -> Result<BucketLifecycleConfiguration, ProvisionError> {
-    let rule = LifecycleRule::builder()
-        .id("drop-incomplete-uploads")
-        .status(ExpirationStatus::Enabled)
-        .filter(LifecycleRuleFilter::builder().prefix("").build())
-        .abort_incomplete_multipart_upload(
-            AbortIncompleteMultipartUpload::builder()
-                .days_after_initiation(days)
-                .build(),
-        )
-        .build()
-        .map_err(ProvisionError::call("PutBucketLifecycleConfiguration", name))?;
-    let configuration = BucketLifecycleConfiguration::builder().rules(rule).build();
-    configuration.map_err(ProvisionError::call("PutBucketLifecycleConfiguration", name))
+fn rules(bucket: &Bucket, name: &str) -> Result<Vec<LifecycleRule>, ProvisionError> {
+    let rule = |id: &str, prefix: &str| {
+        LifecycleRule::builder()
+            .id(id)
+            .status(ExpirationStatus::Enabled)
+            .filter(LifecycleRuleFilter::builder().prefix(prefix).build())
+    };
+    let abort = bucket.abort_incomplete_after_days.map(|days| {
+        let abort = AbortIncompleteMultipartUpload::builder()
+            .days_after_initiation(days)
+            .build();
+        rule("drop-incomplete-uploads", "").abort_incomplete_multipart_upload(abort)
+    });
+    let expiries = bucket.expiries.iter().map(|expiry| {
+        let noncurrent = NoncurrentVersionExpiration::builder()
+            .noncurrent_days(expiry.noncurrent_days)
+            .build();
+        rule(&expiry.id, &expiry.prefix)
+            .expiration(LifecycleExpiration::builder().days(expiry.days).build())
+            .noncurrent_version_expiration(noncurrent)
+    });
+    let rules = abort.into_iter().chain(expiries).map(|rule| rule.build());
+    let rules: Result<_, _> = rules.collect();
+    rules.map_err(ProvisionError::call("PutBucketLifecycleConfiguration", name))
 }

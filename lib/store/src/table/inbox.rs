@@ -8,7 +8,7 @@ use ecf::{Encf, ReceiptType, Rnc};
 use jiff::Timestamp;
 
 use super::{
-    Announcement, Query, Table, announcements,
+    Announcement, Query, Sort, Span, Table, announcements,
     change::Change,
     item::{Item, NewItem, Stored, bytes, instant, text},
     keys::{self, InboxList, SK},
@@ -162,6 +162,28 @@ impl Table {
         self.count_items("count unread", &unread).await
     }
 
+    /// What was received within the span, oldest first: at most `limit` behind `after`.
+    pub async fn walk_inbox(
+        &self,
+        scope: &Scope,
+        span: &Span,
+        after: Option<&InboxId>,
+        limit: usize,
+    ) -> Result<Vec<InboxItem>, StoreError> {
+        let query = Query {
+            limit: Some(limit),
+            ..within(scope, span, after)
+        };
+        let mut items = self.query("walk inbox", query).await?;
+        items.truncate(limit);
+        items.iter().map(read).collect()
+    }
+
+    /// How much was received within the span.
+    pub async fn count_inbox(&self, scope: &Scope, span: &Span) -> Result<usize, StoreError> {
+        self.count_items("count inbox", &within(scope, span, None)).await
+    }
+
     /// Acknowledges a receipt. Doing it again keeps the first time; `None`: there is no such receipt.
     pub async fn ack_inbox_item(
         &self,
@@ -192,6 +214,24 @@ impl Table {
             // Another acknowledgement was faster.
             Transacted::Refused(_) => self.inbox_item(scope, id).await,
         }
+    }
+}
+
+/// Ids begin with the time, so a span of time is one of ids.
+fn within(scope: &Scope, span: &Span, after: Option<&InboxId>) -> Query<'static> {
+    let low = match after {
+        Some(after) => format!("{after}!"),
+        None => span
+            .from
+            .map_or_else(|| "!".to_owned(), |from| InboxId::bounds_of(from).0.to_string()),
+    };
+    let high = span
+        .to
+        .map_or_else(|| "~".to_owned(), |to| InboxId::bounds_of(to).1.to_string());
+    Query {
+        sort: Sort::Between(SK, low, high),
+        consistent: true,
+        ..Query::of(keys::inbox_partition(scope, InboxList::All))
     }
 }
 

@@ -4,7 +4,7 @@
 //! A typical item stays under 1 KB, so that each write costs one unit; hence the short attribute names, which
 //! `record.rs` lists. `creation.rs` has the one transaction that makes an answer true, `sending.rs` the claims before
 //! each send, `holding.rs` what waits for the authority, `verdict.rs` the end of the way, `notes.rs` what notes take from the receipts that they modify,
-//! `delivery.rs` the way to the buyer, `buyer.rs` what the buyer says, `finding.rs` the other ways to a receipt, `listing.rs` many of them in order.
+//! `delivery.rs` the way to the buyer, `buyer.rs` what the buyer says, `finding.rs` the other ways to a receipt, `listing.rs` many of them in order, `walking.rs` all of a span.
 
 mod buyer;
 mod creation;
@@ -17,6 +17,7 @@ mod operating;
 mod record;
 mod sending;
 mod verdict;
+mod walking;
 mod withdrawal;
 
 use ecf::{Circumstances, Condition, Encf, Fecha, ReceiptState, ReceiptType, Rnc, Stamp, StampHosts};
@@ -35,6 +36,7 @@ pub use notes::{Cleared, ModifiedReceipt, NewNote, Note};
 pub(super) use record::seeded_item;
 pub use sending::{Claim, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, OUTCOME_UNKNOWN};
 pub use verdict::{Failure, Recorded, Verdict};
+pub use walking::{Span, WalkedPart};
 pub use withdrawal::Withdrawal;
 
 use super::{Table, change::Change, item::text, keys};

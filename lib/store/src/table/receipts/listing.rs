@@ -11,7 +11,7 @@ use ecf::{ReceiptState, ReceiptType};
 use jiff::{Timestamp, ToSpan as _, civil::Date};
 
 use super::{
-    Receipt,
+    Receipt, Span,
     finding::read_listed,
     record::{self, ECF_TYPE, STATE},
 };
@@ -46,18 +46,21 @@ impl ReceiptFilter {
             && self.to.is_none_or(|to| receipt.created_at <= to)
     }
 
+    fn span(&self) -> Span {
+        Span {
+            from: self.from,
+            to: self.to,
+        }
+    }
+
     /// Whether only a part of the day is asked for.
     fn cuts(&self, day: Date) -> bool {
-        let is_day_of = |instant: Option<Timestamp>| instant.is_some_and(|instant| keys::fiscal_day(instant) == day);
-        is_day_of(self.from) || is_day_of(self.to)
+        self.span().cuts(day)
     }
 
     fn query(&self, scope: &Scope, day: Date) -> Query<'static> {
         let sort = if self.cuts(day) {
-            // A `!` sorts before everything that sort keys are made of, a `~` behind it.
-            let low = self.from.map_or_else(|| "!".to_owned(), keys::millis_sort);
-            let high = self.to.map(keys::millis_sort).unwrap_or_default() + "~";
-            Sort::Between(LIST.sk, low, high)
+            self.span().sort(LIST.sk, None)
         } else {
             Sort::All
         };
@@ -190,7 +193,7 @@ impl Table {
     }
 
     /// The receipts themselves, in the order of their ids.
-    async fn receipts_by_ids(&self, scope: &Scope, ids: &[ReceiptId]) -> Result<Vec<Receipt>, StoreError> {
+    pub(super) async fn receipts_by_ids(&self, scope: &Scope, ids: &[ReceiptId]) -> Result<Vec<Receipt>, StoreError> {
         let mut read = HashMap::with_capacity(ids.len());
         for ids in ids.chunks(BATCH) {
             let wanted = ids.iter().map(|id| keys::receipt(scope, id).attributes()).collect();

@@ -1,0 +1,67 @@
+//! Hands out a company's evidence of a span of time as one ZIP, in a stream.
+//!
+//! | Route | Handler |
+//! |---|---|
+//! | `GET /api/v1/client/audit-export` | [`export`]: from the bucket if it was made before, else made while it is sent |
+//!
+//! A function of its own, because streaming changes the answers of all routes of a function. What is in the archive says
+//! [`ecf_evidence::audit`].
+
+mod export;
+
+use axum::Router;
+use axum::extract::FromRef;
+use axum::routing::get;
+use ecf_api::Keys;
+use ecf_evidence::Files;
+use ecf_evidence::audit::Auditor;
+use ecf_runtime::Clock;
+use ecf_runtime::env::{Env, EnvError};
+use ecf_store::{Artifacts, Clients, Exports, Identities, Table, Vault};
+
+/// What this function may touch; compare with its policies in `template.yaml`.
+#[derive(Clone)]
+pub struct App {
+    keys: Keys,
+    auditor: Auditor,
+    clock: Clock,
+}
+
+impl App {
+    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`, and optionally
+    /// `STAMP_ECF_URL` and `STAMP_FC_URL`.
+    ///
+    /// # Errors
+    /// Names the first variable that is missing or wrong.
+    pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, EnvError> {
+        let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
+        let bucket = env.required("BUCKET_NAME")?;
+        let files = Files::new(Artifacts::new(clients.s3.clone(), &bucket), env.stamp_hosts()?);
+        let exports = Exports::new(clients.s3.clone(), bucket);
+        let vault = Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?);
+        Ok(Self {
+            keys: Keys::new(table.clone(), clock.clone()),
+            auditor: Auditor::new(table, files, exports, Identities::new(vault)),
+            clock,
+        })
+    }
+}
+
+impl FromRef<App> for Keys {
+    fn from_ref(app: &App) -> Self {
+        app.keys.clone()
+    }
+}
+
+/// The contract of this function's routes.
+#[derive(utoipa::OpenApi)]
+#[openapi(paths(export::export))]
+pub struct Contract;
+
+/// The routes of this function.
+pub fn router(app: App) -> Router {
+    let routes = Router::new()
+        .route("/api/v1/client/audit-export", get(export::export))
+        .with_state(app);
+    ecf_api::finish(routes)
+}

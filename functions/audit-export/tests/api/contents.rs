@@ -1,0 +1,219 @@
+//! What is in an archive.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ecf::ReceiptState;
+use ecf_store::ArtifactKind;
+use ecf_testkit::{P12_PIN, test_p12};
+use openssl::hash::MessageDigest;
+use openssl::pkcs12::Pkcs12;
+use openssl::sign::Verifier;
+use openssl::x509::X509;
+use serde_json::json;
+use xmldsig::{Limits, verify};
+
+use crate::{Api, Archive, RESPONSE};
+
+#[tokio::test]
+async fn an_archive_of_nothing_is_one_too() {
+    let api = Api::start().await;
+    let archive = api.archive().await;
+    let names = archive.names();
+    let pem = names
+        .iter()
+        .find(|name| name.len() == "certificates/0123456789abcdef.pem".len());
+    assert_eq!(
+        names,
+        [
+            "README.txt",
+            *pem.unwrap(),
+            "certificates/certificates.txt",
+            "certificates/signer.pem",
+            "index.csv",
+            "manifest.json",
+            "manifest.json.sig",
+        ]
+    );
+    assert_eq!(archive.index().lines().count(), 1);
+    assert_eq!(
+        (&archive.manifest["receipts"], &archive.manifest["received"]),
+        (&json!(0), &json!(0))
+    );
+}
+
+#[tokio::test]
+async fn everything_that_is_kept_of_a_receipt_is_in_it_byte_for_byte() {
+    let api = Api::start().await;
+    let invoice = api.receipt("E310000000001").await;
+    api.end(&invoice, ReceiptState::Accepted, false).await;
+    let ticket = api.receipt("E320000000001").await;
+    let item = api.receive("E310000000007", "Suplidora del Este SRL").await;
+    let archive = api.archive().await;
+
+    let id = invoice.public_id.to_string();
+    let folder = format!("issued/2026-11-27/E310000000001-{}", &id[..10]);
+    let xml = &archive.files[&format!("{folder}/130000001E310000000001.xml")];
+    assert_eq!(*xml, api.signed_xml(&invoice).await);
+    verify(xml, &Limits::default()).unwrap();
+    assert!(archive.files[&format!("{folder}/130000001E310000000001.pdf")].starts_with(b"%PDF-1."));
+    assert_eq!(
+        archive.files[&format!("{folder}/130000001E310000000001-response.json")],
+        RESPONSE.as_bytes()
+    );
+
+    let id = ticket.public_id.to_string();
+    let folder = format!("issued/2026-11-27/E320000000001-{}", &id[..10]);
+    let rfce = &archive.files[&format!("{folder}/130000001E320000000001-rfce.xml")];
+    verify(rfce, &Limits::default()).unwrap();
+    assert!(
+        !archive
+            .files
+            .contains_key(&format!("{folder}/130000001E320000000001-response.json"))
+    );
+
+    let id = item.id.to_string();
+    let folder = format!("received/2026-11-27/101672919E310000000007-{}", &id[id.len() - 10..]);
+    for (kind, name, hash) in [
+        (ArtifactKind::ReceivedXml, "101672919E310000000007.xml", item.xml),
+        (ArtifactKind::Arecf, "101672919E310000000007-arecf.xml", item.arecf),
+    ] {
+        let artifacts = api.stack.artifacts();
+        let kept = artifacts
+            .received(&api.company.scope, item.received_at, &item.id, kind, &hash)
+            .await;
+        assert_eq!(
+            archive.files[&format!("{folder}/{name}")],
+            kept.unwrap().unwrap(),
+            "{name}"
+        );
+    }
+    // Two receipts of three and three files, one of two, and what is for people.
+    assert_eq!(archive.files.len(), 3 + 3 + 2 + 7);
+    assert_eq!(archive.manifest["receipts"], 2);
+    assert_eq!(archive.index().lines().count(), 4);
+    let line = archive
+        .index()
+        .lines()
+        .find(|line| line.contains("E310000000001"))
+        .unwrap();
+    assert!(
+        line.starts_with(&format!(
+            "issued,{},E310000000001,31,accepted,27-11-2026,",
+            invoice.public_id
+        )),
+        "{line}"
+    );
+    assert!(line.ends_with(','), "{line}");
+}
+
+#[tokio::test]
+async fn receipts_that_had_one_number_one_after_the_other_stay_apart() {
+    let api = Api::start().await;
+    let first = api.receipt("E310000000001").await;
+    api.end(&first, ReceiptState::Rejected, true).await;
+    let second = api.stack.signed_successor(&api.company, "E310000000001", "again").await;
+    let archive = api.archive().await;
+    for receipt in [&first, &second] {
+        let id = receipt.public_id.to_string();
+        let name = format!(
+            "issued/2026-11-27/E310000000001-{}/130000001E310000000001.xml",
+            &id[..10]
+        );
+        assert_eq!(archive.files[&name], api.signed_xml(receipt).await);
+    }
+}
+
+#[tokio::test]
+async fn the_manifest_is_signed_with_the_companys_key() {
+    let api = Api::start().await;
+    api.receipt("E310000000001").await;
+    let archive = api.archive().await;
+    let signer = X509::from_pem(&archive.files["certificates/signer.pem"]).unwrap();
+    let holds = |manifest: &[u8]| {
+        let key = signer.public_key().unwrap();
+        let mut verifier = Verifier::new(MessageDigest::sha256(), &key).unwrap();
+        verifier
+            .verify_oneshot(&archive.files["manifest.json.sig"], manifest)
+            .unwrap()
+    };
+    let manifest = &archive.files["manifest.json"];
+    assert!(holds(manifest));
+    let changed = String::from_utf8_lossy(manifest).replacen("E310000000001", "E310000000002", 1);
+    assert!(!holds(changed.as_bytes()));
+    let sheet = String::from_utf8_lossy(&archive.files["certificates/certificates.txt"]);
+    for expected in [
+        "(it signs manifest.json)",
+        "PRUEBA DEL SISTEMA",
+        "Serial number",
+        "SHA-256",
+        "SHA-1",
+        "Key usage",
+        "Valid until",
+    ] {
+        assert!(sheet.contains(expected), "{expected} in {sheet}");
+    }
+}
+
+#[tokio::test]
+async fn nothing_of_a_p12_a_pin_or_a_private_key_is_in_it() {
+    let api = Api::start().await;
+    api.receipt("E320000000001").await;
+    api.receive("E310000000007", "Suplidora del Este SRL").await;
+    let answer = api.get("").await;
+    let archive = Archive::read(&answer.bytes);
+    let opened = Pkcs12::from_der(test_p12()).unwrap().parse2(P12_PIN).unwrap();
+    let key = opened.pkey.unwrap().rsa().unwrap();
+    let mut secrets = vec![P12_PIN.as_bytes().to_vec(), b"PRIVATE KEY".to_vec()];
+    for part in [Some(key.d()), key.p(), key.q(), key.dmp1(), key.dmq1(), key.iqmp()] {
+        // A run of a number's bytes, as they are and as Base64 at each of its three places.
+        let bytes = part.unwrap().to_vec();
+        for begin in 0..3 {
+            let text = STANDARD.encode(&bytes[begin..begin + 48]);
+            secrets.push(text.as_bytes()[..60].to_vec());
+        }
+        secrets.push(bytes[8..40].to_vec());
+    }
+    let p12 = test_p12();
+    for begin in (0..p12.len() - 64).step_by(64) {
+        let part = &p12[begin..begin + 64];
+        // The certificate itself is public, and may stand in a P12 as it is.
+        let is_public = archive.files.iter().any(|(name, bytes)| {
+            name == "certificates/signer.pem"
+                && contains(&X509::from_pem(bytes).unwrap().to_der().unwrap(), &part[..32])
+        });
+        if !is_public {
+            secrets.push(part[..32].to_vec());
+        }
+    }
+    // The archive as it travels, and each file unpacked.
+    let places = archive
+        .files
+        .iter()
+        .map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
+    for (name, bytes) in places.chain([("the archive", answer.bytes.as_slice())]) {
+        for secret in &secrets {
+            assert!(!contains(bytes, secret), "{name} holds a secret");
+        }
+    }
+}
+
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
+
+#[tokio::test]
+async fn a_company_without_a_certificate_gets_a_manifest_without_a_signature() {
+    let mut api = Api::start().await;
+    let builder = api.stack.company_builder().rnc("131880681").without_ranges();
+    api.company = builder.without_certificate().build().await;
+    let archive = api.archive().await;
+    assert_eq!(
+        archive.names(),
+        [
+            "README.txt",
+            "certificates/certificates.txt",
+            "index.csv",
+            "manifest.json"
+        ]
+    );
+}

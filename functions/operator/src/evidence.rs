@@ -1,0 +1,70 @@
+//! The audit archive of any size, into the bucket.
+
+use ecf::Environment;
+use ecf_evidence::audit::{AuditError, Order};
+use ecf_store::{CompanyId, Exports, Scope, Span};
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{App, OperatorError};
+
+/// Which evidence to export.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ExportEvidence {
+    company: CompanyId,
+    environment: Environment,
+    /// The first and the last instant of creation or receipt, both included; everything when they are left out.
+    date_from: Option<Timestamp>,
+    date_to: Option<Timestamp>,
+}
+
+/// Makes the archive, unless one of the same content is there, and says where it is.
+pub(crate) async fn export(app: &App, command: ExportEvidence) -> Result<Value, OperatorError> {
+    let scope = Scope {
+        company: command.company,
+        environment: command.environment,
+    };
+    let span = Span {
+        from: command.date_from,
+        to: command.date_to,
+    };
+    if let (Some(from), Some(to)) = (span.from, span.to)
+        && from > to
+    {
+        let message = format!("date_from is {from}, date_to is {to}; it may not be before date_from");
+        return Err(OperatorError::refused("bad_range", message));
+    }
+    let order = Order { scope, span };
+    let plan = app.auditor.plan(order, app.clock.now()).await.map_err(failed)?;
+    let kept = app.auditor.kept(&plan).await.map_err(failed)?;
+    let was_kept = kept.is_some();
+    let size_bytes = match kept {
+        Some(kept) => kept.size_bytes,
+        None => app.auditor.clone().keep(plan.clone()).await.map_err(failed)?,
+    };
+    Ok(json!({ "export": {
+        "object": Exports::object(&scope, &plan.content),
+        "size_bytes": size_bytes,
+        "receipts": plan.receipts,
+        "received": plan.received,
+        "was_kept": was_kept,
+    } }))
+}
+
+fn failed(error: AuditError) -> OperatorError {
+    match error {
+        AuditError::Store(error) => error.into(),
+        AuditError::NoCompany => OperatorError::refused("not_found", "there is no such company"),
+        AuditError::Changed => OperatorError::refused(
+            "try_again",
+            "receipts changed while the archive was made; a span that is over does not change",
+        ),
+        AuditError::Certificate(error) => OperatorError::Refused {
+            code: "certificate_unusable",
+            message: format!("the company's certificate does not open: {error}"),
+        },
+        error => OperatorError::refused("export_failed", ecf_runtime::telemetry::chain(&error).to_string()),
+    }
+}

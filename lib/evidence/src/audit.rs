@@ -1,0 +1,229 @@
+//! The audit archive: a ZIP with all evidence of a span of time, written while it is made.
+//!
+//! [`Auditor::plan`] goes through the records and knows the hash of all that the archive will say. An archive of that content is found
+//! in the bucket ([`Auditor::kept`]); otherwise [`Auditor::stream`] makes it for a caller and keeps it on the way, or
+//! [`Auditor::keep`] makes it for the bucket alone. Memory does not grow with the number of receipts: a few are under way at a time, and
+//! what grows (directory, manifest, index) grows on the disk. The same content gives the same bytes: nothing in an archive says
+//! when it was made.
+//!
+//! | file | what |
+//! |---|---|
+//! | `plan.rs` | what there is, its hash, its size |
+//! | `dossier.rs` | what the archive holds of one receipt |
+//! | `index.rs`, `sheet.rs`, `readme.txt` | what it holds for people |
+//! | `archive.rs`, `zip.rs`, `pack.rs` | the ZIP, its manifest and signature |
+//! | `out.rs` | where it goes |
+
+mod archive;
+mod dossier;
+mod index;
+mod out;
+mod pack;
+mod plan;
+mod sheet;
+mod zip;
+
+use std::io;
+
+use bytes::Bytes;
+use ecf_store::{Exports, Identities, KeptExport, StoreError, Table};
+use futures::{Stream, StreamExt as _, future::BoxFuture, stream};
+use tokio::sync::mpsc;
+use tokio::task::{JoinError, JoinHandle};
+use xmldsig::SignError;
+
+use crate::Files;
+use archive::Archive;
+use dossier::Dossier;
+use out::Out;
+use pack::{Growing, pack};
+use plan::{Inbox, Walk};
+use sheet::Sheet;
+
+pub use plan::{Order, Plan, TooLarge};
+
+const README: &str = include_str!("audit/readme.txt");
+/// Receipts that are read, printed and packed at the same time.
+const AT_ONCE: usize = 8;
+/// Pieces that wait for a slow caller.
+const WAITING: usize = 4;
+
+/// Why there is no archive.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AuditError {
+    #[error("the store failed")]
+    Store(#[from] StoreError),
+    #[error("there is no such company")]
+    NoCompany,
+    #[error("the company's certificate does not open")]
+    Certificate(#[source] StoreError),
+    #[error("the manifest was not signed")]
+    Sign(#[from] SignError),
+    #[error("the disk failed")]
+    Disk(#[from] io::Error),
+    #[error("a task broke off")]
+    Broken(#[from] JoinError),
+    #[error("the archive is larger than {limit_bytes} bytes, of which it was not known before")]
+    TooLarge { limit_bytes: u64 },
+    #[error("receipts changed while the archive was made")]
+    Changed,
+    #[error("nobody waits for the archive any more, and it is not kept")]
+    Unwanted,
+}
+
+/// Makes archives.
+#[derive(Debug, Clone)]
+pub struct Auditor {
+    table: Table,
+    files: Files,
+    exports: Exports,
+    identities: Identities,
+}
+
+impl Auditor {
+    /// Whose records and documents there are, where archives are kept, and who signs them.
+    pub fn new(table: Table, files: Files, exports: Exports, identities: Identities) -> Self {
+        Self {
+            table,
+            files,
+            exports,
+            identities,
+        }
+    }
+
+    /// The archive of this content, if it was made before.
+    ///
+    /// # Errors
+    /// Failures of the store.
+    pub async fn kept(&self, plan: &Plan) -> Result<Option<KeptExport>, AuditError> {
+        Ok(self.exports.find(&plan.order.scope, &plan.content).await?)
+    }
+
+    /// The archive in pieces, made as they are taken. It breaks off with an error when it would be longer than the limit, and goes on into the
+    /// bucket when its reader goes.
+    pub fn stream(
+        self,
+        plan: Plan,
+        limit_bytes: u64,
+    ) -> impl Stream<Item = Result<Bytes, AuditError>> + Send + 'static {
+        // Nothing is begun before the first piece is asked for: whoever wants the headers alone drops this.
+        let begun = async move {
+            let (sender, pieces) = mpsc::channel(WAITING);
+            let upload = self.exports.begin(&plan.order.scope, &plan.content);
+            let out = Out::to_caller(sender, upload, limit_bytes);
+            let making = tokio::spawn(self.boxed(plan, out));
+            stream::unfold(Some((pieces, making)), piece)
+        };
+        stream::once(begun).flatten()
+    }
+
+    /// Makes the archive for the bucket alone, of any size, and tells its size.
+    ///
+    /// # Errors
+    /// Failures of the store, and [`AuditError::Changed`] when the receipts were others at the end.
+    pub async fn keep(self, plan: Plan) -> Result<u64, AuditError> {
+        let out = Out::to_bucket(self.exports.begin(&plan.order.scope, &plan.content));
+        self.boxed(plan, out).await
+    }
+
+    fn boxed(self, plan: Plan, out: Out) -> BoxFuture<'static, Result<u64, AuditError>> {
+        Box::pin(async move {
+            let mut archive = Archive::begin(&plan, out)?;
+            match self.fill(&plan, &mut archive).await {
+                Ok(is_true) => archive.finish(plan.signer.as_deref(), is_true).await,
+                Err(error) => {
+                    archive.abort().await;
+                    Err(error)
+                }
+            }
+        })
+    }
+
+    /// Writes everything but manifest and directory. `false`: it is not what was planned, because receipts changed meanwhile.
+    async fn fill(&self, plan: &Plan, archive: &mut Archive) -> Result<bool, AuditError> {
+        let mut content = plan.heading.content();
+        let mut filled = Filled::begin()?;
+        archive
+            .add(pack(
+                "README.txt".to_owned(),
+                None,
+                Bytes::from_static(README.as_bytes()),
+            )?)
+            .await?;
+        for day in &plan.days {
+            let mut walk = Walk::of_day(&self.table, &plan.order, *day);
+            while let Some(part) = walk.next().await? {
+                part.iter().for_each(|receipt| content.receipt(receipt));
+                let dossiers = stream::iter(part).map(|receipt| self.clone().issued(receipt));
+                filled.take(archive, dossiers.buffered(AT_ONCE)).await?;
+            }
+        }
+        let mut inbox = Inbox::of(&self.table, &plan.order);
+        while let Some(part) = inbox.next().await? {
+            part.iter().for_each(|item| content.item(item));
+            let scope = plan.order.scope;
+            let dossiers = stream::iter(part).map(move |item| self.clone().received(scope, item));
+            filled.take(archive, dossiers.buffered(AT_ONCE)).await?;
+        }
+        if let Some(signer) = &plan.signer {
+            filled.sheet.add_signer(signer.certificate());
+        }
+        for (name, bytes) in filled.sheet.files() {
+            archive.add(pack(name, None, bytes.into())?).await?;
+        }
+        archive.add_grown(filled.index.finish("index.csv")?).await?;
+        Ok(content.hash() == plan.content)
+    }
+}
+
+/// What comes together while an archive is filled.
+struct Filled {
+    index: Growing,
+    sheet: Sheet,
+}
+
+impl Filled {
+    fn begin() -> Result<Self, AuditError> {
+        let mut index = Growing::new()?;
+        index.write(index::HEADING.as_bytes())?;
+        let sheet = Sheet::default();
+        Ok(Self { index, sheet })
+    }
+
+    async fn take(
+        &mut self,
+        archive: &mut Archive,
+        dossiers: impl Stream<Item = Result<Dossier, AuditError>>,
+    ) -> Result<(), AuditError> {
+        let mut dossiers = std::pin::pin!(dossiers);
+        while let Some(dossier) = dossiers.next().await {
+            let dossier = dossier?;
+            self.index.write(dossier.row.line(&dossier.remarks).as_bytes())?;
+            if let Some(certificate) = dossier.certificate {
+                self.sheet.add(*certificate);
+            }
+            for file in dossier.files {
+                archive.add(file).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The pieces that are on their way, and who makes them; nothing after a failure was told.
+type Making = Option<(mpsc::Receiver<Bytes>, JoinHandle<Result<u64, AuditError>>)>;
+
+async fn piece(making: Making) -> Option<(Result<Bytes, AuditError>, Making)> {
+    let (mut pieces, making) = making?;
+    if let Some(piece) = pieces.recv().await {
+        return Some((Ok(piece), Some((pieces, making))));
+    }
+    let failed = match making.await {
+        Ok(Ok(_)) => return None,
+        Ok(Err(error)) => error,
+        Err(error) => error.into(),
+    };
+    tracing::error!(error = %failed, "an archive broke off");
+    Some((Err(failed), None))
+}

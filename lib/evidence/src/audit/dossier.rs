@@ -1,0 +1,172 @@
+//! What an archive holds of one receipt: its documents, its line in the index, and what is to be remarked.
+//!
+//! Whatever else the store keeps about a receipt is one more [`Piece`] in [`Auditor::issued`] or [`Auditor::received`].
+
+use bytes::Bytes;
+use ecf_ri::Format;
+use ecf_store::{ArtifactKind, InboxItem, Receipt, Scope, Signed, fiscal_day};
+use jiff::Timestamp;
+use xmldsig::{Certificate, Limits};
+
+use super::index::Row;
+use super::pack::{Packed, pack};
+use super::{AuditError, Auditor};
+
+/// As much of an id as tells receipts of one number apart.
+const SHORT_ID: usize = 10;
+
+/// What an archive holds of one receipt.
+pub(super) struct Dossier {
+    pub(super) files: Vec<Packed>,
+    pub(super) row: Row,
+    pub(super) remarks: Vec<String>,
+    /// Whose key signed it, of a receipt of the company's own.
+    pub(super) certificate: Option<Box<Certificate>>,
+}
+
+/// A file of a receipt.
+struct Piece {
+    name: String,
+    bytes: Bytes,
+}
+
+impl Auditor {
+    /// A receipt that the company issued: the signed XML, the summary, the print, the authority's answer.
+    pub(super) async fn issued(self, receipt: Receipt) -> Result<Dossier, AuditError> {
+        let (mut pieces, mut remarks) = (Vec::new(), Vec::new());
+        let document = match receipt.encf() {
+            Some(encf) => format!("{}{encf}", receipt.company_rnc),
+            None => receipt.company_rnc.to_string(),
+        };
+        let folder = folder_of(&receipt);
+        let mut add = |kind: ArtifactKind, bytes: Bytes| {
+            pieces.push(Piece {
+                name: format!("{folder}/{}", kind.file_name(&document)),
+                bytes,
+            });
+        };
+        let mut signed_xml = None;
+        if let Some(signed) = &receipt.signed {
+            match self.document(&receipt, ArtifactKind::SignedXml, signed).await? {
+                Some(xml) => {
+                    add(ArtifactKind::SignedXml, xml.clone());
+                    match self.files.print(&receipt, xml.clone(), Format::Letter).await {
+                        Ok(printed) => add(ArtifactKind::Ri, printed),
+                        Err(error) => {
+                            tracing::error!(receipt.id = %receipt.public_id, error = %error, "a receipt cannot be printed");
+                            remarks.push("the receipt cannot be printed".to_owned());
+                        }
+                    }
+                    signed_xml = Some(xml);
+                }
+                None => remarks.push(self.missing(ArtifactKind::SignedXml, &receipt.public_id)),
+            }
+            if signed.rfce.is_some() {
+                match self.document(&receipt, ArtifactKind::Rfce, signed).await? {
+                    Some(rfce) => add(ArtifactKind::Rfce, rfce),
+                    None => remarks.push(self.missing(ArtifactKind::Rfce, &receipt.public_id)),
+                }
+            }
+        }
+        if let Some(response) = &receipt.taxauth_response {
+            add(ArtifactKind::TaxauthResponse, Bytes::from(response.clone()));
+        }
+        let row = Row::issued(&receipt, (!pieces.is_empty()).then_some(&folder));
+        let modified = receipt.created_at;
+        let packing = tokio::task::spawn_blocking(move || {
+            let certificate = signed_xml.and_then(|xml| xmldsig::verify(&xml, &Limits::default()).ok());
+            Ok((
+                packed(pieces, modified)?,
+                certificate.map(|verified| Box::new(verified.certificate)),
+            ))
+        });
+        let (files, certificate) = packing.await?.map_err(AuditError::Disk)?;
+        if receipt.signed.is_some() && certificate.is_none() && remarks.is_empty() {
+            remarks.push("the signature does not hold".to_owned());
+        }
+        Ok(Dossier {
+            files,
+            row,
+            remarks,
+            certificate,
+        })
+    }
+
+    /// A receipt that it received: what came, and the acknowledgement that was answered.
+    pub(super) async fn received(self, scope: Scope, item: InboxItem) -> Result<Dossier, AuditError> {
+        let (mut pieces, mut remarks) = (Vec::new(), Vec::new());
+        let document = format!("{}{}", item.rnc_emisor, item.encf);
+        let id = item.id.to_string();
+        let folder = format!(
+            "received/{}/{document}-{}",
+            fiscal_day(item.received_at),
+            &id[id.len() - SHORT_ID..]
+        );
+        for (kind, hash) in [
+            (ArtifactKind::ReceivedXml, &item.xml),
+            (ArtifactKind::Arecf, &item.arecf),
+        ] {
+            let artifacts = self.files.artifacts();
+            match artifacts
+                .received(&scope, item.received_at, &item.id, kind, hash)
+                .await?
+            {
+                Some(bytes) => pieces.push(Piece {
+                    name: format!("{folder}/{}", kind.file_name(&document)),
+                    bytes,
+                }),
+                None => remarks.push(self.missing(kind, &item.id)),
+            }
+        }
+        let row = Row::received(&item, &folder);
+        let modified = item.received_at;
+        let packing = tokio::task::spawn_blocking(move || packed(pieces, modified));
+        Ok(Dossier {
+            files: packing.await?.map_err(AuditError::Disk)?,
+            row,
+            remarks,
+            certificate: None,
+        })
+    }
+
+    async fn document(
+        &self,
+        receipt: &Receipt,
+        kind: ArtifactKind,
+        signed: &Signed,
+    ) -> Result<Option<Bytes>, AuditError> {
+        let hash = match kind {
+            ArtifactKind::Rfce => signed.rfce,
+            _ => Some(signed.signed_xml),
+        };
+        let Some(hash) = hash else {
+            return Ok(None);
+        };
+        let (scope, id) = (&receipt.scope, &receipt.public_id);
+        Ok(self
+            .files
+            .artifacts()
+            .get(scope, receipt.created_at, id, kind, &hash)
+            .await?)
+    }
+
+    /// An auditor reads it, and so does whoever must look after it.
+    fn missing(&self, kind: ArtifactKind, id: &dyn std::fmt::Display) -> String {
+        tracing::error!(receipt.id = %id, kind = kind.as_str(), "a document is not in the bucket");
+        format!("the {} is not in the bucket", kind.as_str())
+    }
+}
+
+/// The day, then the number and enough of the id: a number that a rejection left free may have had several receipts.
+fn folder_of(receipt: &Receipt) -> String {
+    let id = receipt.public_id.to_string();
+    let number = receipt.encf().map_or("unnumbered".to_owned(), ToString::to_string);
+    format!("issued/{}/{number}-{}", receipt.day(), &id[..SHORT_ID])
+}
+
+fn packed(pieces: Vec<Piece>, modified: Timestamp) -> std::io::Result<Vec<Packed>> {
+    let pieces = pieces.into_iter();
+    pieces
+        .map(|piece| pack(piece.name, Some(modified), piece.bytes))
+        .collect()
+}

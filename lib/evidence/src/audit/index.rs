@@ -1,0 +1,140 @@
+//! `index.csv`: a line for each receipt, for people and their spreadsheets.
+//!
+//! A spreadsheet takes a cell that begins like a formula for one, so such a cell gets an apostrophe before it. Control characters and
+//! marks of the writing direction, which make a line look like another, become blanks.
+
+use ecf_store::{InboxItem, Receipt};
+
+/// The first line. It begins with the mark by which spreadsheets know UTF-8.
+pub(super) const HEADING: &str = "\u{feff}kind,public_id,encf,ecf_type,status,issued_on,created_at,completed_at,counterparty_rnc,counterparty_name,\
+monto_total,security_code,track_id,external_id,error_code,error_message,folder,remarks\r\n";
+
+/// One line, without its last cell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Row {
+    cells: Vec<String>,
+}
+
+impl Row {
+    /// A receipt that the company issued.
+    pub(super) fn issued(receipt: &Receipt, folder: Option<&str>) -> Self {
+        let signed = receipt.signed.as_ref();
+        let optional = |text: &Option<String>| text.clone().unwrap_or_default();
+        Self {
+            cells: vec![
+                "issued".to_owned(),
+                receipt.public_id.to_string(),
+                signed.map(|signed| signed.encf.to_string()).unwrap_or_default(),
+                receipt.ecf_type.to_string(),
+                receipt.state.to_string(),
+                receipt.fecha_emision.to_string(),
+                receipt.created_at.to_string(),
+                receipt.completed_at.map(|at| at.to_string()).unwrap_or_default(),
+                optional(&receipt.rnc_comprador),
+                String::new(),
+                receipt.monto_total.clone(),
+                signed.map(|signed| signed.security_code.clone()).unwrap_or_default(),
+                optional(&receipt.track_id),
+                optional(&receipt.external_id),
+                optional(&receipt.error_code),
+                optional(&receipt.error_message),
+                folder.unwrap_or_default().to_owned(),
+            ],
+        }
+    }
+
+    /// A receipt that it received.
+    pub(super) fn received(item: &InboxItem, folder: &str) -> Self {
+        let optional = |text: &Option<String>| text.clone().unwrap_or_default();
+        let mut cells = vec![
+            "received".to_owned(),
+            item.id.to_string(),
+            item.encf.to_string(),
+            item.ecf_type.to_string(),
+            if item.acked_at.is_some() { "acked" } else { "received" }.to_owned(),
+            optional(&item.fecha_emision),
+            item.received_at.to_string(),
+            item.acked_at.map(|at| at.to_string()).unwrap_or_default(),
+            item.rnc_emisor.to_string(),
+            optional(&item.razon_social_emisor),
+            optional(&item.monto_total),
+        ];
+        cells.resize(16, String::new());
+        cells.push(folder.to_owned());
+        Self { cells }
+    }
+
+    /// The cells, for a hash of all that the line says.
+    pub(super) fn cells(&self) -> impl Iterator<Item = &[u8]> {
+        self.cells.iter().map(|cell| cell.as_bytes())
+    }
+
+    /// The line, with what is to be remarked.
+    pub(super) fn line(&self, remarks: &[String]) -> String {
+        let remarks = remarks.join("; ");
+        let cells: Vec<String> = self.cells.iter().chain([&remarks]).map(|cell| cell_of(cell)).collect();
+        cells.join(",") + "\r\n"
+    }
+}
+
+/// A text without control characters and marks of direction, which become blanks.
+pub(super) fn visible(text: &str) -> String {
+    let visible = |character: char| match character {
+        character if character.is_control() => ' ',
+        // Marks, embeddings, overrides and isolates of direction; separators of lines and paragraphs.
+        '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => ' ',
+        character => character,
+    };
+    text.chars().map(visible).collect()
+}
+
+/// A text as a cell that does nothing.
+fn cell_of(text: &str) -> String {
+    let text = visible(text);
+    // Spreadsheets pass over blanks before a formula, and take the wide forms of the signs too.
+    let is_formula = text
+        .trim_start()
+        .starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']);
+    let apostrophe = if is_formula { "'" } else { "" };
+    if is_formula || text.contains(['"', ',', ';', '\'']) || text != text.trim() {
+        format!("\"{apostrophe}{}\"", text.replace('"', "\"\""))
+    } else {
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_is_never_a_formula_a_line_or_another_text_than_it_seems() {
+        for (text, cell) in [
+            ("1180.00", "1180.00"),
+            ("Ñandú & Hijos", "Ñandú & Hijos"),
+            ("=1+1", "\"'=1+1\""),
+            ("  =cmd|' /C calc'!A0", "\"'  =cmd|' /C calc'!A0\""),
+            ("\t@SUM(A1)", "\"' @SUM(A1)\""),
+            ("\r\n+1", "\"'  +1\""),
+            ("-5", "\"'-5\""),
+            ("＝1", "\"'＝1\""),
+            ("a,\"b\"", "\"a,\"\"b\"\"\""),
+            ("a\r\nissued,x", "\"a  issued,x\""),
+            ("txt\u{202e}fdp", "txt fdp"),
+            ("\u{feff}\u{2066}=1", "\"'  =1\""),
+            ("", ""),
+        ] {
+            assert_eq!(cell_of(text), cell, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn every_line_has_as_many_cells_as_the_heading() {
+        let heading = HEADING.trim_end().split(',').count();
+        let row = Row {
+            cells: vec![String::new(); heading - 1],
+        };
+        assert_eq!(row.line(&[]).matches(',').count(), heading - 1);
+        assert_eq!(HEADING.lines().count(), 1);
+    }
+}

@@ -1,0 +1,122 @@
+//! Where an archive goes while it is made: to whoever asked for it, and to the bucket.
+
+use std::mem;
+
+use bytes::{Bytes, BytesMut};
+use ecf_store::ExportUpload;
+use tokio::sync::mpsc;
+
+use super::AuditError;
+
+/// So much is put together before it is passed on.
+const CHUNK_BYTES: usize = 64 * 1024;
+
+/// The two ends of an archive under way.
+#[derive(Debug)]
+pub(super) struct Out {
+    caller: Option<mpsc::Sender<Bytes>>,
+    upload: Option<ExportUpload>,
+    /// Whether an archive that is not kept is one in vain.
+    must_keep: bool,
+    /// What a caller's connection carries at most.
+    limit_bytes: Option<u64>,
+    waiting: BytesMut,
+    written: u64,
+}
+
+impl Out {
+    /// To the caller, and to the bucket as long as it takes it.
+    pub(super) fn to_caller(caller: mpsc::Sender<Bytes>, upload: ExportUpload, limit_bytes: u64) -> Self {
+        Self {
+            caller: Some(caller),
+            limit_bytes: Some(limit_bytes),
+            must_keep: false,
+            ..Self::to_bucket(upload)
+        }
+    }
+
+    /// To the bucket alone.
+    pub(super) fn to_bucket(upload: ExportUpload) -> Self {
+        Self {
+            caller: None,
+            upload: Some(upload),
+            must_keep: true,
+            limit_bytes: None,
+            waiting: BytesMut::with_capacity(CHUNK_BYTES),
+            written: 0,
+        }
+    }
+
+    /// How many bytes came.
+    pub(super) fn written(&self) -> u64 {
+        self.written
+    }
+
+    pub(super) async fn write(&mut self, bytes: &[u8]) -> Result<(), AuditError> {
+        self.written += bytes.len() as u64;
+        if let Some(limit_bytes) = self.limit_bytes.filter(|limit| *limit < self.written) {
+            return Err(AuditError::TooLarge { limit_bytes });
+        }
+        self.waiting.extend_from_slice(bytes);
+        if self.waiting.len() >= CHUNK_BYTES {
+            self.pass_on().await?;
+        }
+        Ok(())
+    }
+
+    /// Ends it. `is_true`: the archive is what its name in the bucket says.
+    pub(super) async fn finish(mut self, is_true: bool) -> Result<u64, AuditError> {
+        self.pass_on().await?;
+        match self.upload.take() {
+            Some(upload) if is_true => {
+                let kept = upload.complete().await;
+                self.kept(kept.map(|()| None))?;
+            }
+            Some(upload) => {
+                upload.abort().await?;
+                if self.must_keep {
+                    return Err(AuditError::Changed);
+                }
+            }
+            None => {}
+        }
+        Ok(self.written)
+    }
+
+    /// Gives it up after a failure.
+    pub(super) async fn abort(self) {
+        if let Some(upload) = self.upload
+            && let Err(error) = upload.abort().await
+        {
+            tracing::warn!(error = %error, "an export's upload was not given up; it goes by the bucket's rule");
+        }
+    }
+
+    async fn pass_on(&mut self) -> Result<(), AuditError> {
+        let bytes = mem::replace(&mut self.waiting, BytesMut::with_capacity(CHUNK_BYTES)).freeze();
+        if let Some(mut upload) = self.upload.take() {
+            let written = upload.write(&bytes).await;
+            self.kept(written.map(|()| Some(upload)))?;
+        }
+        // Who hangs up and asks again finds it in the bucket.
+        if let Some(caller) = &self.caller
+            && caller.send(bytes).await.is_err()
+        {
+            self.caller = None;
+        }
+        if self.caller.is_none() && self.upload.is_none() {
+            return Err(AuditError::Unwanted);
+        }
+        Ok(())
+    }
+
+    /// A bucket that does not take it keeps nobody from getting it.
+    fn kept(&mut self, upload: Result<Option<ExportUpload>, ecf_store::StoreError>) -> Result<(), AuditError> {
+        match upload {
+            Ok(upload) => self.upload = upload,
+            Err(error) if self.must_keep => return Err(error.into()),
+            Err(error) => tracing::warn!(error = %error, "an export is not kept"),
+        }
+        Ok(())
+    }
+}

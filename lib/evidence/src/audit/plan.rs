@@ -1,0 +1,413 @@
+//! What an archive will hold, found out before any of it is made: so that an archive of the same content is found in the bucket, and
+//! one that is too large is refused.
+
+use std::sync::Arc;
+
+use ecf_store::{CompanyId, ContentHash, InboxId, InboxItem, Receipt, Scope, Span, StoreError, Table, fiscal_day};
+use jiff::civil::Date;
+use jiff::{SignedDuration, Timestamp, ToSpan as _, tz::Offset};
+use sha2::{Digest, Sha256};
+use xmldsig::Identity;
+
+use super::index::{self, Row};
+use super::{AuditError, Auditor, README};
+
+/// What a receipt takes in an archive, print included, and what one that was received does: one of a line takes 28 KB, mostly the fonts of
+/// the print.
+const RECEIPT_BYTES: u64 = 36 * 1024;
+const RECEIVED_BYTES: u64 = 4 * 1024;
+/// Items of the inbox that are looked at together.
+pub(super) const INBOX_PART: usize = 100;
+/// More ranges than anybody wants to read are not proposed.
+const MOST_RANGES: usize = 120;
+
+/// Which evidence is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Order {
+    pub scope: Scope,
+    /// By the instant of creation or of receipt.
+    pub span: Span,
+}
+
+/// An archive that would not fit, and spans that would.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TooLarge {
+    pub estimated_bytes: u64,
+    /// Together they hold everything that the whole span does.
+    pub ranges: Vec<Span>,
+}
+
+/// What an archive will hold.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    pub order: Order,
+    pub rnc: String,
+    pub name: String,
+    pub receipts: u64,
+    pub received: u64,
+    /// The hash of all that the archive will say.
+    pub content: ContentHash,
+    /// Days that have receipts.
+    pub(super) days: Vec<Date>,
+    pub(super) signer: Option<Arc<Identity>>,
+    pub(super) heading: Heading,
+}
+
+/// What the hash of the content begins with.
+#[derive(Debug, Clone)]
+pub(super) struct Heading(Sha256);
+
+/// The hash of the content, as it is gone through.
+pub(super) struct Content(Sha256);
+
+impl Heading {
+    pub(super) fn content(&self) -> Content {
+        Content(self.0.clone())
+    }
+}
+
+impl Content {
+    pub(super) fn receipt(&mut self, receipt: &Receipt) {
+        let signed = receipt.signed.as_ref();
+        let documents = signed.map(|signed| signed.signed_xml).into_iter();
+        let documents = documents.chain(signed.and_then(|signed| signed.rfce));
+        let mut parts = vec![b"issued".to_vec()];
+        parts.extend(Row::issued(receipt, None).cells().map(<[u8]>::to_vec));
+        parts.extend(documents.map(|hash| hash.as_bytes().to_vec()));
+        parts.push(receipt.taxauth_response.clone().unwrap_or_default().into_bytes());
+        self.parts(&parts);
+    }
+
+    pub(super) fn item(&mut self, item: &InboxItem) {
+        let mut parts = vec![b"received".to_vec()];
+        parts.extend(Row::received(item, "").cells().map(<[u8]>::to_vec));
+        parts.extend([item.xml, item.arecf].map(|hash| hash.as_bytes().to_vec()));
+        self.parts(&parts);
+    }
+
+    pub(super) fn hash(self) -> ContentHash {
+        ContentHash::from_bytes(self.0.finalize().into())
+    }
+
+    fn parts(&mut self, parts: &[Vec<u8>]) {
+        let parts = parts.iter().map(Vec::as_slice);
+        self.0.update(ContentHash::of_parts(parts).as_bytes());
+    }
+}
+
+impl Auditor {
+    /// Spans that fit, when the archive would not. Nothing is read but counts.
+    ///
+    /// # Errors
+    /// Failures of the store, or an unknown company.
+    pub async fn too_large(
+        &self,
+        order: &Order,
+        limit_bytes: u64,
+        now: Timestamp,
+    ) -> Result<Option<TooLarge>, AuditError> {
+        let (_, days) = self.days(order, now).await?;
+        let counted = self.counted(order, &days).await?;
+        let estimated_bytes = counted.iter().map(|(_, bytes)| bytes).sum();
+        if estimated_bytes <= limit_bytes {
+            return Ok(None);
+        }
+        let ranges = split(&order.span, &counted, limit_bytes);
+        Ok(Some(TooLarge {
+            estimated_bytes,
+            ranges,
+        }))
+    }
+
+    /// Goes through the records, reads no document.
+    ///
+    /// # Errors
+    /// Failures of the store, an unknown company, or a certificate that does not open.
+    pub async fn plan(&self, order: Order, now: Timestamp) -> Result<Plan, AuditError> {
+        let (company, all_days) = self.days(&order, now).await?;
+        let signer = self.signer(&order.scope.company, now).await?;
+        let fingerprint = signer.as_ref().map(|signer| signer.certificate().sha256_fingerprint);
+        let instant = |at: Option<Timestamp>| at.map(|at| at.to_string()).unwrap_or_default();
+        let hosts = self.files.stamp_hosts();
+        let heading = ContentHash::of_parts(
+            [
+                "audit/1",
+                ecf_ri::EDITION,
+                README,
+                order.scope.environment.as_str(),
+                company.rnc.as_str(),
+                &company.name,
+                &instant(order.span.from),
+                &instant(order.span.to),
+                &hosts.ecf,
+                &hosts.fc,
+            ]
+            .map(str::as_bytes)
+            .into_iter()
+            .chain(fingerprint.as_ref().map(<[u8; 32]>::as_slice)),
+        );
+        let heading = Heading(Sha256::new_with_prefix(heading.as_bytes()));
+        let mut content = heading.content();
+        let (mut days, mut receipts, mut received) = (Vec::new(), 0, 0);
+        for day in all_days {
+            let before = receipts;
+            let mut walk = Walk::of_day(&self.table, &order, day);
+            while let Some(part) = walk.next().await? {
+                receipts += part.len() as u64;
+                part.iter().for_each(|receipt| content.receipt(receipt));
+            }
+            if receipts > before {
+                days.push(day);
+            }
+        }
+        let mut walk = Inbox::of(&self.table, &order);
+        while let Some(part) = walk.next().await? {
+            received += part.len() as u64;
+            part.iter().for_each(|item| content.item(item));
+        }
+        Ok(Plan {
+            order,
+            rnc: company.rnc.to_string(),
+            name: index::visible(&company.name),
+            receipts,
+            received,
+            content: content.hash(),
+            days,
+            signer,
+            heading,
+        })
+    }
+
+    /// The company, and every day on which it may have receipts within the span.
+    async fn days(&self, order: &Order, now: Timestamp) -> Result<(ecf_store::Company, Vec<Date>), AuditError> {
+        let company = self.table.company(&order.scope.company).await?;
+        let company = company.ok_or(AuditError::NoCompany)?;
+        let first = fiscal_day(company.created_at);
+        let first = order.span.from.map_or(first, |from| fiscal_day(from).max(first));
+        // A clock of ours may be ahead of the one that asks.
+        let last = fiscal_day(now) + 1.day();
+        let last = order.span.to.map_or(last, |to| fiscal_day(to).min(last));
+        let days = std::iter::successors(Some(first), |day| day.tomorrow().ok());
+        Ok((company, days.take_while(|day| *day <= last).collect()))
+    }
+
+    /// The estimate for each day that has something.
+    async fn counted(&self, order: &Order, days: &[Date]) -> Result<Vec<(Date, u64)>, AuditError> {
+        let Order { scope, span } = order;
+        let (Some(first), Some(last)) = (days.first(), days.last()) else {
+            return Ok(Vec::new());
+        };
+        let counters = self.table.day_counts(scope, *first, *last).await?;
+        let has_inbox = self.table.count_inbox(scope, span).await? > 0;
+        let mut counted = Vec::new();
+        for day in days {
+            let counter = counters.iter().find(|counts| counts.day == *day);
+            let is_cut = span.cuts(*day);
+            let issued = match counter {
+                // A day that is cut is counted by its index.
+                _ if is_cut => self.table.count_within(scope, span, *day).await? as u64,
+                Some(counts) => counts.created.values().sum(),
+                None => 0,
+            };
+            let received = if has_inbox {
+                let within = within_day(span, *day);
+                self.table.count_inbox(scope, &within).await? as u64
+            } else {
+                0
+            };
+            let bytes = issued * RECEIPT_BYTES + received * RECEIVED_BYTES;
+            if bytes > 0 {
+                counted.push((*day, bytes));
+            }
+        }
+        Ok(counted)
+    }
+
+    async fn signer(&self, company: &CompanyId, now: Timestamp) -> Result<Option<Arc<Identity>>, AuditError> {
+        // An expired certificate still says whose archive it is.
+        match self.identities.of(company, now).await {
+            Ok(signer) => Ok(signer),
+            Err(error @ StoreError::Corrupt { .. }) => Err(AuditError::Certificate(error)),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// A day's receipts, part by part.
+pub(super) struct Walk<'t> {
+    table: &'t Table,
+    order: Order,
+    day: Date,
+    /// Where the next part begins; `None`: there is none.
+    at: Option<Option<String>>,
+}
+
+impl<'t> Walk<'t> {
+    pub(super) fn of_day(table: &'t Table, order: &Order, day: Date) -> Self {
+        Self {
+            table,
+            order: *order,
+            day,
+            at: Some(None),
+        }
+    }
+
+    pub(super) async fn next(&mut self) -> Result<Option<Vec<Receipt>>, StoreError> {
+        let Some(after) = self.at.take() else {
+            return Ok(None);
+        };
+        let Order { scope, span } = &self.order;
+        let part = self
+            .table
+            .walk_receipts(scope, span, self.day, after.as_deref())
+            .await?;
+        self.at = part.next.map(Some);
+        Ok(Some(part.receipts))
+    }
+}
+
+/// The inbox, part by part.
+pub(super) struct Inbox<'t> {
+    table: &'t Table,
+    order: Order,
+    at: Option<Option<InboxId>>,
+}
+
+impl<'t> Inbox<'t> {
+    pub(super) fn of(table: &'t Table, order: &Order) -> Self {
+        Self {
+            table,
+            order: *order,
+            at: Some(None),
+        }
+    }
+
+    pub(super) async fn next(&mut self) -> Result<Option<Vec<InboxItem>>, StoreError> {
+        let Some(after) = self.at.take() else {
+            return Ok(None);
+        };
+        let Order { scope, span } = &self.order;
+        let part = self.table.walk_inbox(scope, span, after.as_ref(), INBOX_PART).await?;
+        if part.len() == INBOX_PART {
+            self.at = part.last().map(|last| Some(last.id));
+        }
+        Ok(Some(part))
+    }
+}
+
+/// Spans of whole days that fit, a day that does not in even parts.
+fn split(span: &Span, counted: &[(Date, u64)], limit_bytes: u64) -> Vec<Span> {
+    let mut ranges: Vec<Span> = Vec::new();
+    let mut filled = 0;
+    for (day, bytes) in counted {
+        let of_day = within_day(span, *day);
+        if *bytes > limit_bytes {
+            ranges.extend(even_parts(&of_day, bytes.div_ceil(limit_bytes)));
+            filled = limit_bytes;
+        } else {
+            match ranges.last_mut() {
+                Some(last) if filled + bytes <= limit_bytes => {
+                    last.to = of_day.to;
+                    filled += bytes;
+                }
+                _ => {
+                    ranges.push(of_day);
+                    filled = *bytes;
+                }
+            }
+        }
+    }
+    ranges.truncate(MOST_RANGES);
+    ranges
+}
+
+/// The part of the span that lies on the day.
+fn within_day(span: &Span, day: Date) -> Span {
+    let begins = |day: Date| Offset::constant(-4).to_timestamp(day.at(0, 0, 0, 0)).ok();
+    let first = begins(day);
+    let last = day
+        .tomorrow()
+        .ok()
+        .and_then(begins)
+        .map(|next| next - SignedDuration::from_millis(1));
+    Span {
+        from: first.max(span.from),
+        to: match (last, span.to) {
+            (Some(last), Some(to)) => Some(last.min(to)),
+            (last, to) => last.or(to),
+        },
+    }
+}
+
+fn even_parts(span: &Span, count: u64) -> Vec<Span> {
+    let (Some(from), Some(to)) = (span.from, span.to) else {
+        return vec![*span];
+    };
+    let (first, last) = (from.as_millisecond(), to.as_millisecond() + 1);
+    let count = i64::try_from(count).unwrap_or(i64::MAX).clamp(1, (last - first).max(1));
+    let bound = |place: i64| {
+        let millis = i128::from(first) + i128::from(last - first) * i128::from(place) / i128::from(count);
+        i64::try_from(millis)
+            .ok()
+            .and_then(|millis| Timestamp::from_millisecond(millis).ok())
+    };
+    let part = |place| Span {
+        from: bound(place),
+        to: bound(place + 1).map(|next| next - SignedDuration::from_millis(1)),
+    };
+    (0..count).map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn days(bytes: &[u64]) -> Vec<(Date, u64)> {
+        let first = "2026-11-01".parse::<Date>().unwrap();
+        bytes
+            .iter()
+            .enumerate()
+            .map(|(place, bytes)| (first + i32::try_from(place).unwrap().days(), *bytes))
+            .collect()
+    }
+
+    fn in_words(ranges: &[Span]) -> Vec<String> {
+        let word = |at: Option<Timestamp>| at.map_or("…".to_owned(), |at| at.to_string());
+        ranges
+            .iter()
+            .map(|range| format!("{} {}", word(range.from), word(range.to)))
+            .collect()
+    }
+
+    #[test]
+    fn days_are_put_together_as_long_as_they_fit() {
+        let ranges = split(&Span::default(), &days(&[40, 50, 60, 100, 1]), 100);
+        assert_eq!(
+            in_words(&ranges),
+            [
+                "2026-11-01T04:00:00Z 2026-11-03T03:59:59.999Z",
+                "2026-11-03T04:00:00Z 2026-11-04T03:59:59.999Z",
+                "2026-11-04T04:00:00Z 2026-11-05T03:59:59.999Z",
+                "2026-11-05T04:00:00Z 2026-11-06T03:59:59.999Z",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_day_that_does_not_fit_is_cut_and_the_ends_of_the_span_are_kept() {
+        let span = Span {
+            from: Some("2026-11-01T12:00:00Z".parse().unwrap()),
+            to: Some("2026-11-02T11:00:00Z".parse().unwrap()),
+        };
+        let ranges = split(&span, &days(&[250, 30]), 100);
+        assert_eq!(
+            in_words(&ranges),
+            [
+                "2026-11-01T12:00:00Z 2026-11-01T17:19:59.999Z",
+                "2026-11-01T17:20:00Z 2026-11-01T22:39:59.999Z",
+                "2026-11-01T22:40:00Z 2026-11-02T03:59:59.999Z",
+                "2026-11-02T04:00:00Z 2026-11-02T11:00:00Z",
+            ]
+        );
+    }
+}
