@@ -1,8 +1,8 @@
 //! The published contract: put together from the functions' own declarations, written into the repository, held against it.
 
+mod events;
 mod examples;
 mod general;
-mod webhooks;
 
 use std::path::PathBuf;
 
@@ -88,7 +88,7 @@ pub fn document() -> Result<String, OpenapiError> {
         .map(|ecf_type| json!({ "$ref": format!("#/components/schemas/Payload{ecf_type}") }))
         .collect::<Value>();
     examples::add(&mut document)?;
-    self::webhooks::add(&mut document);
+    events::add(&mut document);
     general::add_answers(&mut document);
     let mut text = serde_json::to_string_pretty(&document)?;
     text.push('\n');

@@ -54,6 +54,26 @@ pub(super) fn add(document: &mut Value) {
         inbox,
         &all,
     );
+    let approval = json!({
+        "environment": text("The environment of the receipt"), "receipt_id": text("The receipt's id"), "ecf_type": text("Its type"),
+        "encf": nullable("Its number"), "rnc_comprador": nullable("Who answered"),
+        "buyer_status": text("`buyer_approved` or `buyer_rejected`"), "reason": nullable("Why it was rejected"),
+    });
+    let all = [
+        "environment",
+        "receipt_id",
+        "ecf_type",
+        "encf",
+        "rnc_comprador",
+        "buyer_status",
+        "reason",
+    ];
+    schemas["ApprovalReceivedEvent"] = event(
+        &["approval.received"],
+        "A buyer approved or rejected a receipt.",
+        approval,
+        &all,
+    );
     let mut webhooks = Map::new();
     for (name, schema, summary) in [
         ("accepted", "VerdictEvent", "Comprobante aceptado"),
@@ -68,6 +88,11 @@ pub(super) fn add(document: &mut Value) {
         ("sequence.expiring", "SequenceEvent", "Un rango está por vencer"),
         ("webhook.paused", "WebhookPausedEvent", "Un webhook fue desactivado"),
         ("inbox.received", "InboxReceivedEvent", "Se recibió un comprobante"),
+        (
+            "approval.received",
+            "ApprovalReceivedEvent",
+            "Un comprador aprobó o rechazó un comprobante",
+        ),
     ] {
         webhooks.insert(name.to_owned(), operation(name, schema, summary));
     }
