@@ -11,7 +11,10 @@ use ecf_api::{
     ApiError, Caller, CodedError, FieldError, Fields, FromFields, Instant, PathId, TaxauthResponse, ValidJson,
     ValidationError, signing_identity,
 };
-use ecf_store::{Annulment, AnnulmentCreated, AnnulmentId, AnnulmentState, ArtifactKind, NumberRange, Scope, quantity};
+use ecf_store::{
+    Annulment, AnnulmentCreated, AnnulmentId, AnnulmentState, ArtifactKind, ExchangeJob, NumberRange, Scope, quantity,
+};
+use jiff::SignedDuration;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -19,8 +22,10 @@ use crate::{App, PATIENCE};
 
 /// The format's entries.
 const MOST_RANGES: usize = 10;
-/// Each number is locked by itself, while the caller waits.
+/// Each number is locked by itself.
 const MOST_NUMBERS: u64 = 10_000;
+/// As many as are locked while the caller waits; of more the worker takes care.
+const MOST_WHILE_WAITING: u64 = 1_000;
 /// As many used numbers as are told.
 const MOST_TOLD: usize = 10;
 
@@ -258,8 +263,18 @@ pub(crate) async fn cancel(
         next_action_at: None,
     };
     let annulment = match exchange.table.create_annulment(scope, &new).await? {
+        AnnulmentCreated::New if new.quantity() > MOST_WHILE_WAITING => {
+            let job = ExchangeJob::Annulment {
+                company: scope.company,
+                environment: scope.environment,
+                annulment: id,
+                attempt: new.attempts,
+            };
+            exchange.queue_next(&job, SignedDuration::ZERO).await;
+            new
+        }
         AnnulmentCreated::New => exchange.annul(scope, &company.rnc, new, PATIENCE).await?,
-        AnnulmentCreated::Replay(existing) => existing,
+        AnnulmentCreated::Replay(existing) => *existing,
     };
     Ok(Json((&annulment).into()))
 }

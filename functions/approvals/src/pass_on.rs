@@ -184,7 +184,7 @@ async fn pass_on(
     let is_ours = role == Role::Buyer;
     let approval = match exchange.table.create_approval(scope, &new, is_ours).await? {
         ApprovalCreated::New => exchange.tell(scope, new, PATIENCE).await?,
-        ApprovalCreated::Replay(existing) => existing,
+        ApprovalCreated::Replay(existing) => *existing,
         ApprovalCreated::Answered(by) => return Err(answered(&by)),
     };
     Ok(Json((&approval).into()))

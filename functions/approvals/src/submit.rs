@@ -187,7 +187,7 @@ pub(crate) async fn submit(
     let new = new_approval(id, request, hash, now);
     let approval = match exchange.table.create_approval(scope, &new, true).await? {
         ApprovalCreated::New => exchange.tell(scope, new, PATIENCE).await?,
-        ApprovalCreated::Replay(existing) => existing,
+        ApprovalCreated::Replay(existing) => *existing,
         ApprovalCreated::Answered(by) => return Err(answered(&by)),
     };
     Ok(Json((&approval).into()))

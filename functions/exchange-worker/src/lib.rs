@@ -21,8 +21,6 @@ use ecf_store::{Clients, ExchangeJob, StoreError};
 
 /// How long each party may take when nobody waits.
 const PATIENCE: Duration = Duration::from_secs(45);
-/// When a job is tried again whose record could not be read or written. Then the due index has it.
-const STORE_WAIT: Duration = Duration::from_secs(30);
 
 /// What this function may touch; compare with its policies in `template.yaml`.
 #[derive(Clone)]
@@ -49,19 +47,12 @@ impl App {
     }
 }
 
-/// Runs one job.
-pub async fn handle(app: &App, job: ExchangeJob, message: Message) -> Outcome<ExchangeJob> {
-    match run(app, &job).await {
-        Ok(()) => Outcome::Done,
-        Err(error) => {
-            tracing::warn!(error = %ecf_runtime::telemetry::chain(&error), "the store failed; trying again");
-            // What was claimed comes back by the due index; what was not, soon.
-            match message.receive_count {
-                0 | 1 if error.is_retryable() => Outcome::Again { job, after: STORE_WAIT },
-                _ => Outcome::Done,
-            }
-        }
+/// Runs one job. When the store fails the job ends: its record is on the due index, which brings it back within minutes.
+pub async fn handle(app: &App, job: ExchangeJob, _message: Message) -> Outcome<ExchangeJob> {
+    if let Err(error) = run(app, &job).await {
+        tracing::warn!(error = %ecf_runtime::telemetry::chain(&error), "the store failed; the due index brings the job back");
     }
+    Outcome::Done
 }
 
 async fn run(app: &App, job: &ExchangeJob) -> Result<(), StoreError> {

@@ -88,6 +88,10 @@ async fn judge(
     state: ReceiptState,
     secuencia_utilizada: Option<bool>,
 ) -> Result<Receipt, OperatorError> {
+    let company = app.table.company(&scope.company).await?;
+    let deliver_45 = company.is_some_and(|company| company.settings.deliver_45);
+    let mut outbox = vec![OutboxEntry::Webhook];
+    outbox.extend(seen.goes_to_buyer(state, deliver_45).then_some(OutboxEntry::Exchange));
     let verdict = Verdict {
         state,
         track_id: None,
@@ -96,7 +100,7 @@ async fn judge(
             .then(|| "the verdict was looked up by an operator after the answer was lost".to_owned()),
         secuencia_utilizada,
         taxauth_response: None,
-        outbox: vec![OutboxEntry::Webhook],
+        outbox,
     };
     let recorded = app
         .table

@@ -35,18 +35,13 @@ pub(crate) fn final_state(verdict: Verdict) -> Option<(ReceiptState, Option<bool
     }
 }
 
-/// Whether an accepted receipt is sent to its buyer: types 31, 33, 34 and 44, and 45 where the company wants it. There is no
-/// directory in certification.
+/// Whether the receipt goes to its buyer now. Only a type 45 depends on what the company wants.
 async fn goes_to_buyer(app: &App, receipt: &Receipt, state: ReceiptState) -> Result<bool, StoreError> {
-    let is_valid = matches!(state, ReceiptState::Accepted | ReceiptState::ConditionallyAccepted);
-    if !is_valid || receipt.rnc_comprador.is_none() || receipt.scope.environment == Environment::CerteCF {
-        return Ok(false);
-    }
     if receipt.ecf_type != ReceiptType::E45 {
-        return Ok(receipt.ecf_type.is_exchanged());
+        return Ok(receipt.goes_to_buyer(state, false));
     }
     let company = app.profiles.of(&receipt.scope.company, app.clock.now()).await?;
-    Ok(company.is_some_and(|company| company.settings.deliver_45))
+    Ok(company.is_some_and(|company| receipt.goes_to_buyer(state, company.settings.deliver_45)))
 }
 
 /// Writes one final state. Whoever wrote it first queues the event and counts; anybody else finds it done. `track_id` is

@@ -115,7 +115,7 @@ fn a_reference_to_nothing() {
         "template.yaml",
         "TAXAUTH_ECF_URL: !Ref TaxauthEcfUrl",
         "TAXAUTH_ECF_URL: !Ref TaxauthUrl",
-        "template.yaml: Directory.Properties.Environment.Variables.TAXAUTH_ECF_URL: there is no TaxauthUrl",
+        "template.yaml: Approvals.Properties.Environment.Variables.TAXAUTH_ECF_URL: there is no TaxauthUrl",
     );
 }
 

@@ -134,6 +134,23 @@ async fn an_authority_that_is_away_is_asked_again_and_the_numbers_stay_locked() 
 }
 
 #[tokio::test]
+async fn thousands_of_numbers_are_left_to_the_worker() {
+    let world = World::start().await;
+    let answer = world
+        .post("cancellations", &body("many", &[("31", 1, 1_001)]))
+        .await
+        .expect(200);
+    assert_eq!(
+        (&answer["status"], &answer["attempts"]),
+        (&json!("pending"), &json!(0)),
+        "{answer}"
+    );
+    assert_eq!(world.locked(1, 1_001).await, 0);
+    let queued = world.stack.take_messages(Queue::Exchange).await;
+    assert!(queued.len() == 1 && queued[0].contains("\"attempt\":0"), "{queued:?}");
+}
+
+#[tokio::test]
 async fn every_fault_of_a_request_is_named() {
     let world = World::start().await;
     let entry = |entry: Value| json!({ "idempotency_key": "x", "cancellations": [entry] });

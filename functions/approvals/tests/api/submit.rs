@@ -149,6 +149,25 @@ async fn what_differs_from_the_receipt_is_named() {
 }
 
 #[tokio::test]
+async fn of_two_answers_at_the_same_time_one_goes_out() {
+    let world = World::start().await;
+    world.receive(ENCF, true).await;
+    let (yes, no) = (body("yes", "1"), body("no", "2"));
+    let (yes, no) = tokio::join!(world.post("acecf/submit", &yes), world.post("acecf/submit", &no));
+    let mut statuses = [yes.status.as_u16(), no.status.as_u16()];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 409]);
+    assert_eq!(world.peer.documents("aprobacioncomercial").len(), 1);
+    // The same key twice at the same time is one approval too.
+    world.receive("E310000000002", true).await;
+    let mut twice = body("twice", "1");
+    twice["encf"] = json!("E310000000002");
+    let (one, other) = tokio::join!(world.post("acecf/submit", &twice), world.post("acecf/submit", &twice));
+    assert_eq!(one.expect(200)["public_id"], other.expect(200)["public_id"]);
+    assert_eq!(world.peer.documents("aprobacioncomercial").len(), 2);
+}
+
+#[tokio::test]
 async fn an_issuer_outside_the_directory_is_not_told() {
     let world = World::start().await;
     world

@@ -1,6 +1,7 @@
 //! An accepted receipt to its buyer.
 
-use ecf_store::{ArtifactKind, DeliveryState, DueRecord, SHARDS};
+use ecf::{Environment, ReceiptState};
+use ecf_store::{ArtifactKind, DeliveryState, DueRecord, Receipt, SHARDS};
 use ecf_testkit::{PeerAnswer, sign_foreign};
 use jiff::SignedDuration;
 use serde_json::json;
@@ -148,6 +149,34 @@ async fn an_acknowledgement_that_is_none_is_told_as_such() {
         assert!(delivery.words.as_ref().unwrap().starts_with(words), "{delivery:?}");
         assert!(delivery.arecf.is_some());
     }
+}
+
+#[tokio::test]
+async fn which_receipts_go_to_their_buyers() {
+    let world = World::start().await;
+    let receipt = world.accepted().await;
+    let of = |ecf_type: &str| Receipt {
+        ecf_type: ecf_type.parse().unwrap(),
+        ..receipt.clone()
+    };
+    let accepted = ReceiptState::Accepted;
+    for ecf_type in ["31", "33", "34", "44"] {
+        assert!(of(ecf_type).goes_to_buyer(accepted, false), "{ecf_type}");
+    }
+    for ecf_type in ["32", "41", "43", "46", "47"] {
+        assert!(!of(ecf_type).goes_to_buyer(accepted, true), "{ecf_type}");
+    }
+    assert!(of("45").goes_to_buyer(accepted, true) && !of("45").goes_to_buyer(accepted, false));
+    assert!(receipt.goes_to_buyer(ReceiptState::ConditionallyAccepted, false));
+    assert!(!receipt.goes_to_buyer(ReceiptState::Rejected, false));
+    let anonymous = Receipt {
+        rnc_comprador: None,
+        ..receipt.clone()
+    };
+    assert!(!anonymous.goes_to_buyer(accepted, false));
+    let mut certified = receipt.clone();
+    certified.scope.environment = Environment::CerteCF;
+    assert!(!certified.goes_to_buyer(accepted, false));
 }
 
 #[tokio::test]

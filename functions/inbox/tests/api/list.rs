@@ -14,7 +14,7 @@ async fn an_item_says_what_the_client_reads() {
             "public_id": item.id.to_string(), "ecf_type": "31", "encf": "E310000000001", "environment": "TesteCF",
             "status": "received", "rnc_emisor": "101672919", "razon_social_emisor": "Suplidora del Este SRL",
             "rnc_comprador": "130000001", "monto_total": "1000.00", "fecha_emision": "27-11-2026",
-            "signer": "CN=PRUEBA DEL SISTEMA", "acked": false, "acked_at": null, "xml_available": true,
+            "signer": "CN=PRUEBA DEL SISTEMA", "answer": null, "approval_id": null, "acked": false, "acked_at": null, "xml_available": true,
             "arecf_available": true, "created_at": "2026-11-27T16:00:01.000Z",
         }],
         "total": 1, "limit": 50, "offset": 0,

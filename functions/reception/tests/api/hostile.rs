@@ -31,7 +31,13 @@ async fn rubbish_is_answered_with_400_and_leaves_nothing() {
         &bomb,
         &long,
     ] {
-        for path in [BARE.to_owned(), api.published("recepcion/api/ecf")] {
+        let approvals = "aprobacioncomercial/api/ecf";
+        for path in [
+            BARE.to_owned(),
+            api.published("recepcion/api/ecf"),
+            format!("/fe/{approvals}"),
+            api.published(approvals),
+        ] {
             let answer = api.post(&path, xml.as_bytes(), None).await;
             assert_eq!(answer.status, 400, "{path}: {}", &xml[..xml.len().min(80)]);
             assert!(answer.json()["detail"]["code"].is_string());

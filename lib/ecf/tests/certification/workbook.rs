@@ -24,14 +24,8 @@ pub(crate) static SUITES: LazyLock<Vec<(&str, Vec<Row>)>> = LazyLock::new(|| {
     names.into_iter().filter_map(|name| Some((name, rows(name)?))).collect()
 });
 
-/// The workbooks of approvals that are there, by name, with their rows.
-pub(crate) static APPROVALS: LazyLock<Vec<(&str, Vec<Row>)>> = LazyLock::new(|| {
-    let names = ["suite-1-acecf.xlsx", "suite-2-acecf.xlsx"];
-    names.into_iter().filter_map(|name| Some((name, rows(name)?))).collect()
-});
-
 /// The rows below the header. None when the workbook is not there.
-fn rows(name: &str) -> Option<Vec<Row>> {
+pub(crate) fn rows(name: &str) -> Option<Vec<Row>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../../shared/certification")
         .join(name);

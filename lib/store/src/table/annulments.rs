@@ -102,7 +102,7 @@ pub struct Annulment {
 pub enum AnnulmentCreated {
     New,
     /// Its key has one already: this one.
-    Replay(Annulment),
+    Replay(Box<Annulment>),
 }
 
 /// Who holds the lock of a number.
@@ -156,7 +156,7 @@ impl Table {
     ) -> Result<AnnulmentCreated, StoreError> {
         match self.annulment(scope, &new.id).await? {
             Some(existing) if existing.anecf == new.anecf => Ok(AnnulmentCreated::New),
-            Some(existing) => Ok(AnnulmentCreated::Replay(existing)),
+            Some(existing) => Ok(AnnulmentCreated::Replay(Box::new(existing))),
             None => Err(error.unwrap_or_else(|| StoreError::retry("create annulment", "what was in the way is gone"))),
         }
     }

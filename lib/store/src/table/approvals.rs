@@ -156,7 +156,7 @@ pub struct Approval {
 pub enum ApprovalCreated {
     New,
     /// Its key has an approval already: this one.
-    Replay(Approval),
+    Replay(Box<Approval>),
     /// The company answered the receipt before, with this approval.
     Answered(ApprovalId),
 }
@@ -189,7 +189,7 @@ impl Table {
             Ok(Transacted::Done) => Ok(ApprovalCreated::New),
             Ok(Transacted::Refused(_)) => {
                 if let Some(existing) = self.approval(scope, &new.id).await? {
-                    return Ok(ApprovalCreated::Replay(existing));
+                    return Ok(ApprovalCreated::Replay(Box::new(existing)));
                 }
                 let given = self.given_answer(scope, &new.rnc_emisor, &new.encf).await?;
                 let given = given.ok_or_else(|| StoreError::retry("create approval", "what was in the way is gone"))?;
@@ -198,7 +198,7 @@ impl Table {
             // Perhaps only the answer was lost.
             Err(error) if error.is_retryable() => match self.approval(scope, &new.id).await? {
                 Some(existing) if existing.acecf == new.acecf => Ok(ApprovalCreated::New),
-                Some(existing) => Ok(ApprovalCreated::Replay(existing)),
+                Some(existing) => Ok(ApprovalCreated::Replay(Box::new(existing))),
                 None => Err(error),
             },
             Err(error) => Err(error),

@@ -3,6 +3,7 @@
 //! The outbox entry `exchange` of the verdict keeps the receipt on the due index meanwhile. An attempt is claimed by its number;
 //! the outcome is written before the entry goes.
 
+use ecf::{Environment, ReceiptState, ReceiptType};
 use jiff::Timestamp;
 
 use super::{OutboxEntry, Receipt};
@@ -136,6 +137,14 @@ impl Table {
 }
 
 impl Receipt {
+    /// Whether it goes to its buyer once it is in this state: types 31, 33, 34 and 44 that are valid, and 45 where the company wants
+    /// it. There is no directory in certification.
+    pub fn goes_to_buyer(&self, state: ReceiptState, deliver_45: bool) -> bool {
+        let is_valid = matches!(state, ReceiptState::Accepted | ReceiptState::ConditionallyAccepted);
+        let is_sent = self.ecf_type.is_exchanged() || (deliver_45 && self.ecf_type == ReceiptType::E45);
+        is_valid && is_sent && self.rnc_comprador.is_some() && self.scope.environment != Environment::CerteCF
+    }
+
     /// How many attempts to deliver it to its buyer were begun.
     pub fn delivery_attempts(&self) -> u32 {
         self.buyer_delivery.as_ref().map_or(0, |delivery| delivery.attempts)
