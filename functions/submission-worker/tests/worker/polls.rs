@@ -15,10 +15,10 @@ async fn the_question_is_repeated_with_growing_waits_until_there_is_a_verdict() 
     let issued = world.issue("E310000000001").await;
     world.run().await;
     assert_eq!(world.receipt(&issued).await.state, ReceiptState::Accepted);
-    // The last is the event's.
+    // The last two are the event's and the delivery's.
     assert_eq!(
         world.stack.calls().delays(),
-        [1, 2, 3, 5, 8, 13, 0].map(Duration::from_secs)
+        [1, 2, 3, 5, 8, 13, 0, 0].map(Duration::from_secs)
     );
 }
 
@@ -86,7 +86,7 @@ async fn a_question_waits_as_long_as_the_authority_asks() {
     let issued = world.issue("E310000000001").await;
     world.run().await;
     assert_eq!(world.receipt(&issued).await.state, ReceiptState::Accepted);
-    assert_eq!(world.stack.calls().delays(), [1, 120, 0].map(Duration::from_secs));
+    assert_eq!(world.stack.calls().delays(), [1, 120, 0, 0].map(Duration::from_secs));
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use http::Method;
 use serde_json::{Value, json};
 
 use crate::payloads::{note, payload};
-use crate::support::{Caller, System, signature, webhook_of, webhooks_of};
+use crate::support::{Caller, PATIENCE, System, eventually, signature, webhook_of, webhooks_of};
 
 /// Issues, waits for the verdict, and checks everything that a till, an ERP and the tax authority see of it.
 async fn issue_and_be_accepted(
@@ -133,7 +133,14 @@ async fn a_repeated_request_is_answered_with_its_receipt_and_sent_once() {
     let caller = &system.caller;
     let first = payload(&caller.rnc, &caller.today(), "31", 1_000);
     let issued = caller.issue("one sale", "31", &first).await.expect(201);
-    let accepted = caller.wait_for_state(&issued, "accepted").await;
+    caller.wait_for_state(&issued, "accepted").await;
+    // The last that happens to it by itself: the buyer is looked up, and is not in the directory.
+    let path = format!("/ecf/{}", issued["public_id"].as_str().unwrap());
+    let accepted = eventually("the end of its way", PATIENCE, async || {
+        let now = caller.get(&path).await.expect(200);
+        (now["buyer_delivery"]["status"] == "not_listed").then_some(now)
+    })
+    .await;
 
     let same = caller.issue("one sale", "31", &first).await;
     assert_eq!(same.headers["idempotency-replayed"], "true");
