@@ -36,7 +36,11 @@ impl App {
     pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, EnvError> {
         let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
         let bucket = env.required("BUCKET_NAME")?;
-        let files = Files::new(Artifacts::new(clients.s3.clone(), &bucket), env.stamp_hosts()?);
+        let files = Files::new(
+            table.clone(),
+            Artifacts::new(clients.s3.clone(), &bucket),
+            env.stamp_hosts()?,
+        );
         let exports = Exports::new(clients.s3.clone(), bucket);
         let vault = Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?);
         Ok(Self {

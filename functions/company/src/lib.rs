@@ -4,6 +4,8 @@
 //! |---|---|
 //! | `GET /api/v1/client/company` | [`show`]: profile, certificate, settings, receipt types with numbers left |
 //! | `PATCH /api/v1/client/company` | [`update`]: contact data and settings, field by field |
+//! | `GET`, `PATCH /api/v1/client/company/design` | [`design`]: colour and closing line of prints |
+//! | `GET`, `PUT`, `DELETE /api/v1/client/company/design/logo` | [`design::logo`]: the image at their top |
 //! | `GET`, `POST /api/v1/client/sequences` | [`sequences`]: the ranges of numbers |
 //! | `PATCH /api/v1/client/sequences/{public_id}` | [`sequences`]: switched on or off, prolonged, extended |
 //! | `GET /api/v1/client/summary` | [`summary`]: counts and amounts of today and this month, numbers, certificate, webhooks, the tax authority |
@@ -12,6 +14,7 @@
 //! | `DELETE /api/v1/client/api-keys/{id}` | [`api_keys`]: revoke a key |
 
 mod api_keys;
+mod design;
 mod sequences;
 mod show;
 mod summary;
@@ -24,20 +27,21 @@ use ecf::Fecha;
 use ecf_api::Keys;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
-use ecf_store::{Clients, Table};
+use ecf_store::{Artifacts, Clients, Table};
 
 /// What this function may touch; compare with its policies in `template.yaml`.
 #[derive(Clone)]
 pub struct App {
     keys: Keys,
     table: Table,
+    artifacts: Artifacts,
     clock: Clock,
     /// The last day of the numbers that every taxpayer owns outside production.
     precertification_valid_until: Fecha,
 }
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME` and `PRECERTIFICATION_VALID_UNTIL` (dd-MM-yyyy).
+    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME` and `PRECERTIFICATION_VALID_UNTIL` (dd-MM-yyyy).
     ///
     /// # Errors
     /// Names the variable that is missing or wrong.
@@ -46,6 +50,7 @@ impl App {
         Ok(Self {
             keys: Keys::new(table.clone(), clock.clone()),
             table,
+            artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
             clock,
             precertification_valid_until: env.required_as("PRECERTIFICATION_VALID_UNTIL")?,
         })
@@ -66,6 +71,11 @@ impl FromRef<App> for Keys {
     sequences::open::open_sequence,
     sequences::change::change_sequence,
     update::update,
+    design::show,
+    design::change,
+    design::logo::put,
+    design::logo::download,
+    design::logo::delete,
     summary::summary,
     api_keys::list,
     api_keys::create,
@@ -85,6 +95,13 @@ pub fn router(app: App) -> Router {
             patch(sequences::change::change_sequence),
         )
         .route("/api/v1/client/company", get(show::show).patch(update::update))
+        .route("/api/v1/client/company/design", get(design::show).patch(design::change))
+        .route(
+            "/api/v1/client/company/design/logo",
+            get(design::logo::download)
+                .put(design::logo::put)
+                .delete(design::logo::delete),
+        )
         .route("/api/v1/client/summary", get(summary::summary))
         .route("/api/v1/client/api-keys", get(api_keys::list).post(api_keys::create))
         .route("/api/v1/client/api-keys/{public_id}", delete(api_keys::revoke))

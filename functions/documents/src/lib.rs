@@ -45,6 +45,7 @@ impl App {
         Ok(Self {
             keys: Keys::new(table.clone(), clock.clone()),
             files: Files::new(
+                table.clone(),
                 Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
                 env.stamp_hosts()?,
             ),

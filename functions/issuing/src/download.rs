@@ -96,6 +96,6 @@ async fn file(
 ) -> Result<Download, ApiError> {
     let receipt = app.table.receipt(&caller.scope, id).await?;
     let receipt = receipt.ok_or_else(ApiError::not_found)?;
-    let files = Files::new(app.artifacts.clone(), app.stamp_hosts.clone());
+    let files = Files::new(app.table.clone(), app.artifacts.clone(), app.stamp_hosts.clone());
     artifact(&files, &receipt, kind, paper).await
 }

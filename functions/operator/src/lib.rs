@@ -88,7 +88,7 @@ impl App {
         let artifacts = Artifacts::new(clients.s3.clone(), &bucket);
         let auditor = Auditor::new(
             table.clone(),
-            Files::new(artifacts.clone(), env.stamp_hosts()?),
+            Files::new(table.clone(), artifacts.clone(), env.stamp_hosts()?),
             Exports::new(clients.s3.clone(), &bucket),
             Identities::new(Vault::new(
                 clients.secretsmanager.clone(),

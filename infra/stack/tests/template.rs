@@ -59,6 +59,7 @@ fn each_route_stands_once_and_has_its_twin() {
             "ANY /api/v1/client/audit-export audit-export",
             "ANY /api/v1/client/certificates certificates",
             "ANY /api/v1/client/company company",
+            "ANY /api/v1/client/company/{proxy+} company",
             "ANY /api/v1/client/documents documents",
             "ANY /api/v1/client/documents/{proxy+} documents",
             "ANY /api/v1/client/inbox inbox",

@@ -76,6 +76,11 @@ impl ApiError {
         Self::coded(StatusCode::NOT_FOUND, "not_found", message)
     }
 
+    /// 404 of something that the caller may make, with its own code.
+    pub fn missing(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::coded(StatusCode::NOT_FOUND, code, message)
+    }
+
     /// 405: a known address, asked in another way.
     pub fn method_not_allowed() -> Self {
         Self::coded(

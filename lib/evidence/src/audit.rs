@@ -44,7 +44,7 @@ pub use plan::{Order, Plan, TooLarge};
 
 const README: &str = include_str!("audit/readme.txt");
 /// Receipts that are read, printed and packed at the same time.
-const AT_ONCE: usize = 8;
+const AT_ONCE: usize = 4;
 /// Pieces that wait for a slow caller.
 const WAITING: usize = 4;
 
@@ -155,7 +155,7 @@ impl Auditor {
             let mut walk = Walk::of_day(&self.table, &plan.order, *day);
             while let Some(part) = walk.next().await? {
                 part.iter().for_each(|receipt| content.receipt(receipt));
-                let dossiers = stream::iter(part).map(|receipt| self.clone().issued(receipt));
+                let dossiers = stream::iter(part).map(|receipt| self.clone().issued(receipt, plan.design.clone()));
                 filled.take(archive, dossiers.buffered(AT_ONCE)).await?;
             }
         }

@@ -6,6 +6,7 @@
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test"))]
 
 pub mod audit;
+mod design;
 mod printed;
 
 pub use printed::{Files, Paper, PrintError};

@@ -1,13 +1,15 @@
 //! The printed representation of a receipt, as a file that is kept.
 //!
 //! It is made of frozen bytes, so nothing on the receipt says where it is: the name of the object carries all that it was made
-//! of. What was made of the same things is found again, and what changes one of them (the state of contingency, our layouts)
+//! of. What was made of the same things is found again, and what changes one of them (the state of contingency, the company's design, our layouts)
 //! leads to another object.
 
 use bytes::Bytes;
 use ecf::{ReceiptState, StampHosts};
-use ecf_ri::{Design, Format, Mode, Options, RiError};
-use ecf_store::{ArtifactKind, Artifacts, ContentHash, Receipt, Signed, StoreError};
+use ecf_ri::{Format, Mode, Options, RiError};
+use ecf_store::{ArtifactKind, Artifacts, CompanyId, ContentHash, Receipt, Signed, StoreError, Table};
+
+use crate::design::{self, Prepared};
 
 /// On what a receipt is to be printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -34,14 +36,23 @@ pub enum PrintError {
 /// The files of receipts.
 #[derive(Debug, Clone)]
 pub struct Files {
+    table: Table,
     artifacts: Artifacts,
     stamp_hosts: StampHosts,
 }
 
 impl Files {
-    /// Files in this bucket; stamps point at these hosts.
-    pub fn new(artifacts: Artifacts, stamp_hosts: StampHosts) -> Self {
-        Self { artifacts, stamp_hosts }
+    /// Files in this bucket, printed as the companies in the table want it; stamps point at these hosts.
+    pub fn new(table: Table, artifacts: Artifacts, stamp_hosts: StampHosts) -> Self {
+        Self {
+            table,
+            artifacts,
+            stamp_hosts,
+        }
+    }
+
+    pub(crate) async fn design(&self, company: &CompanyId) -> Result<Prepared, StoreError> {
+        design::prepare(&self.table, &self.artifacts, company).await
     }
 
     pub(crate) fn stamp_hosts(&self) -> &StampHosts {
@@ -59,7 +70,8 @@ impl Files {
     /// Failures of the store, and a document that cannot be printed, which issuing would not have signed.
     pub async fn printed(&self, receipt: &Receipt, signed: &Signed, paper: Paper) -> Result<Bytes, PrintError> {
         let (scope, created_at, id) = (&receipt.scope, receipt.created_at, &receipt.public_id);
-        let name = self.name(receipt, signed, paper.format);
+        let design = self.design(&scope.company).await?;
+        let name = self.name(receipt, signed, paper.format, &design);
         if !paper.refresh
             && let Some(kept) = self.artifacts.printed(scope, created_at, id, &name).await?
         {
@@ -69,7 +81,7 @@ impl Files {
             .artifacts
             .get(scope, created_at, id, ArtifactKind::SignedXml, &signed.signed_xml);
         let xml = xml.await?.ok_or(PrintError::Missing(*id))?;
-        let printed = self.print(receipt, xml, paper.format).await?;
+        let printed = self.print(receipt, xml, paper.format, &design).await?;
         self.artifacts
             .put_printed(scope, created_at, id, &name, printed.clone())
             .await?;
@@ -77,16 +89,22 @@ impl Files {
     }
 
     /// Makes it from the signed bytes, beside the tasks that wait for others: it is nothing but computing.
-    pub(crate) async fn print(&self, receipt: &Receipt, xml: Bytes, format: Format) -> Result<Bytes, PrintError> {
+    pub(crate) async fn print(
+        &self,
+        receipt: &Receipt,
+        xml: Bytes,
+        format: Format,
+        design: &Prepared,
+    ) -> Result<Bytes, PrintError> {
         let (environment, mode) = (receipt.scope.environment, mode(receipt));
-        let hosts = self.stamp_hosts.clone();
+        let (hosts, design) = (self.stamp_hosts.clone(), design.design.clone());
         let printing = tokio::task::spawn_blocking(move || {
             let options = Options {
                 environment,
                 hosts: &hosts,
                 format,
                 mode,
-                design: &Design::default(),
+                design: &design,
             };
             ecf_ri::render(&xml, &options)
         });
@@ -94,7 +112,7 @@ impl Files {
     }
 
     /// All that it is made of, as the name under which it is kept.
-    fn name(&self, receipt: &Receipt, signed: &Signed, format: Format) -> ContentHash {
+    fn name(&self, receipt: &Receipt, signed: &Signed, format: Format, design: &Prepared) -> ContentHash {
         let mode = match mode(receipt) {
             Mode::Normal => "normal",
             Mode::Contingency => "contingency",
@@ -107,6 +125,7 @@ impl Files {
             self.stamp_hosts.fc.as_bytes(),
             format.as_str().as_bytes(),
             mode.as_bytes(),
+            design.hash.as_bytes(),
         ])
     }
 }

@@ -14,7 +14,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     StoreError,
-    ids::{InboxId, ReceiptId, Scope},
+    ids::{CompanyId, InboxId, ReceiptId, Scope},
 };
 
 /// SHA-256 of a document's bytes.
@@ -239,11 +239,15 @@ impl Artifacts {
     }
 
     async fn put_bytes(&self, key: String, kind: ArtifactKind, bytes: Bytes) -> Result<(), StoreError> {
+        self.put_typed(key, kind.content_type(), bytes).await
+    }
+
+    async fn put_typed(&self, key: String, content_type: &str, bytes: Bytes) -> Result<(), StoreError> {
         self.client
             .put_object()
             .bucket(&self.bucket)
             .key(key)
-            .content_type(kind.content_type())
+            .content_type(content_type)
             .body(ByteStream::from(bytes))
             .send()
             .await
@@ -291,6 +295,26 @@ impl Artifacts {
     ) -> Result<Option<Bytes>, StoreError> {
         let key = object_key(scope, created_at, &receipt.to_string(), ArtifactKind::Ri, made_of);
         self.bytes(&key).await
+    }
+
+    /// Keeps a company's logo and says by which hash it is found again.
+    pub async fn put_logo(
+        &self,
+        company: &CompanyId,
+        content_type: &'static str,
+        bytes: Bytes,
+    ) -> Result<ContentHash, StoreError> {
+        let hash = ContentHash::of(&bytes);
+        self.put_typed(logo_key(company, &hash), content_type, bytes).await?;
+        Ok(hash)
+    }
+
+    /// A company's logo.
+    ///
+    /// # Errors
+    /// As for [`Artifacts::get`].
+    pub async fn logo(&self, company: &CompanyId, hash: &ContentHash) -> Result<Option<Bytes>, StoreError> {
+        self.object(logo_key(company, hash), hash).await
     }
 
     /// The document with this hash.
@@ -353,6 +377,11 @@ impl Artifacts {
     }
 }
 
+/// `design/{company}/{hash}`.
+fn logo_key(company: &CompanyId, hash: &ContentHash) -> String {
+    format!("design/{company}/{hash}")
+}
+
 /// `{company}/{environment}/{yyyy}/{mm}/{public_id}/{artifact}-{hash}`, by the instant of creation in UTC.
 fn object_key(scope: &Scope, created_at: Timestamp, owner: &str, kind: ArtifactKind, hash: &ContentHash) -> String {
     let date = Offset::UTC.to_datetime(created_at).date();
@@ -371,7 +400,6 @@ mod tests {
     use ecf::Environment;
 
     use super::*;
-    use crate::ids::CompanyId;
 
     #[test]
     fn an_object_key_names_company_environment_month_receipt_and_hash() {

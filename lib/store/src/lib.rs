@@ -56,6 +56,7 @@
 //! | company, owner of an RNC | [`Table::company`], [`Table::company_by_rnc`] | `co#{company}`, `rnc#{rnc}` | 1 read, ½ read |
 //! | a company's settings, for each receipt | [`Profiles::of`] | `co#{company}` | 1 read a minute |
 //! | a changed profile | [`Table::update_company`] | `co#{company}` | 1 write |
+//! | what a company adds to its prints | [`Table::design`], [`Table::change_design`] | `co#{company}` / `design` | 1 read, 1 write |
 //! | certificates of a company | [`Table::certificates`], [`Table::activate_certificate`] | `co#{company}` / `cert#{id}` | by page; 4 writes |
 //! | a P12 without its company | [`Table::note_unclaimed_p12`], [`Table::drop_unclaimed_p12`] | `uc#{company}#{env}` | 1 write + 1 index each |
 //! | an invitation | [`Table::invitation_is_good`], [`Table::create_company`] | `inv#{sha256}` | 1 read, 2 writes |
@@ -97,16 +98,17 @@ pub use table::{
     Announcement, Annulment, AnnulmentCreated, AnnulmentState, Answered, ApiKey, Approval, ApprovalCreated,
     ApprovalWay, Audience, AuthorityStatus, Breaker, BuyerAnswer, BuyerDelivery, CallerTake, Cause,
     CertificateActivated, CertificateOwner, CertificateSummary, Changed, Claim, Cleared, Company, CompanyChanges,
-    CompanyCreated, CompanySettings, Condition, Created, DayCounts, DayPage, Delivery, DeliveryState, DirectoryEntry,
-    DirectoryListing, Door, DueEntry, DueNumbers, DueRange, DueRecord, DueType, Edit, Failure, Failures, GivenAnswer,
-    HOLD_SPREAD, Host, InboxItem, Kept, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, MOST_FREE,
-    Mode, ModifiedReceipt, NewApiKey, NewCompany, NewNote, NewRange, NewReceipt, NewSignup, NewWebhook, Note, Notice,
-    NoticeCategory, NoticeChange, NoticeChanged, NoticeContent, NoticeEdit, NoticeEvent, NoticePage, NoticeSeverity,
-    NoticeState, NumberHolder, NumberRange, Numbering, NumbersTaken, OUTCOME_UNKNOWN, Open, Opened, OutboxEntry, Pause,
-    RANGE_SHARDS, RANGES_PER_TYPE, Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt,
-    ReceiptFilter, ReceiptPage, Recorded, Reviewed, SHARDS, ServiceStatus, SettingsChanges, Signed, SignedLater,
-    SignupRecord, Span, StatusCheck, StoredToken, Table, Take, Thresholds, Told, ToldState, Turn, Undelivered,
-    UnknownCertificateOwner, Verdict, Verification, WEBHOOK_LIMIT, WalkedPart, Webhook, WebhookChanges, WebhookCreated,
-    Window, Withdrawal, fiscal_day, quantity, webhook_context,
+    CompanyCreated, CompanyDesign, CompanySettings, Condition, Created, DayCounts, DayPage, Delivery, DeliveryState,
+    DesignChanges, DirectoryEntry, DirectoryListing, Door, DueEntry, DueNumbers, DueRange, DueRecord, DueType, Edit,
+    Failure, Failures, GivenAnswer, HOLD_SPREAD, Host, InboxItem, Kept, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND,
+    ListedApiKey, ListedReceipt, LogoKind, MOST_FREE, Mode, ModifiedReceipt, NewApiKey, NewCompany, NewNote, NewRange,
+    NewReceipt, NewSignup, NewWebhook, Note, Notice, NoticeCategory, NoticeChange, NoticeChanged, NoticeContent,
+    NoticeEdit, NoticeEvent, NoticePage, NoticeSeverity, NoticeState, NumberHolder, NumberRange, Numbering,
+    NumbersTaken, OUTCOME_UNKNOWN, Open, Opened, OutboxEntry, Pause, RANGE_SHARDS, RANGES_PER_TYPE, Range, RangeAlert,
+    RangeChanges, RangeId, RangeIdError, RangeState, Receipt, ReceiptFilter, ReceiptPage, Recorded, Reviewed, SHARDS,
+    ServiceStatus, SettingsChanges, Signed, SignedLater, SignupRecord, Span, StatusCheck, StoredLogo, StoredToken,
+    Table, Take, Thresholds, Told, ToldState, Turn, Undelivered, UnknownCertificateOwner, Verdict, Verification,
+    WEBHOOK_LIMIT, WalkedPart, Webhook, WebhookChanges, WebhookCreated, Window, Withdrawal, fiscal_day, quantity,
+    webhook_context,
 };
 pub use vault::{StoredCertificate, Vault};

@@ -15,6 +15,7 @@ mod change;
 mod companies;
 mod counters;
 mod deliveries;
+mod designs;
 mod directory;
 mod due;
 mod inbox;
@@ -55,6 +56,7 @@ pub use companies::{
 };
 pub use counters::DayCounts;
 pub use deliveries::Delivery;
+pub use designs::{CompanyDesign, DesignChanges, LogoKind, StoredLogo};
 pub use directory::{DirectoryEntry, DirectoryListing};
 pub use due::{DueEntry, DueRecord, SHARDS};
 pub use inbox::{InboxItem, Kept};

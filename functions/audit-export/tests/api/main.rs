@@ -62,7 +62,7 @@ impl Api {
     pub(crate) fn auditor(&self) -> Auditor {
         let clients = self.stack.clients();
         let bucket = self.stack.provisioned().bucket_name();
-        let files = Files::new(self.stack.artifacts(), ecf::StampHosts::default());
+        let files = Files::new(self.stack.table(), self.stack.artifacts(), ecf::StampHosts::default());
         let exports = Exports::new(clients.s3.clone(), bucket);
         Auditor::new(self.stack.table(), files, exports, Identities::new(self.stack.vault()))
     }

@@ -49,6 +49,19 @@ async fn every_payload_in_the_folder_is_answered() {
     assert_eq!((status, listed.as_array().map(Vec::len)), (200, Some(2)), "{listed}");
     let (status, summary) = invoke(&api, "summary.json").await;
     assert_eq!((status, &summary["environment"]), (200, &json!("TesteCF")), "{summary}");
+    let (status, design) = invoke(&api, "change-design.json").await;
+    assert_eq!((status, &design["color"]), (200, &json!("#1f3a5f")), "{design}");
+    assert_eq!(invoke(&api, "logo.json").await.0, 404);
+    let (status, design) = invoke(&api, "put-logo.json").await;
+    assert_eq!(
+        (status, &design["logo"]["content_type"]),
+        (200, &json!("image/png")),
+        "{design}"
+    );
+    assert_eq!(invoke(&api, "logo.json").await.0, 200);
+    assert_eq!(invoke(&api, "show-design.json").await, (200, design));
+    let (status, design) = invoke(&api, "delete-logo.json").await;
+    assert_eq!((status, &design["logo"]), (200, &json!(null)), "{design}");
     // Its id is of nobody.
     assert_eq!(invoke(&api, "revoke-api-key.json").await.0, 404);
 }

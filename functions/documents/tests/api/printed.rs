@@ -1,6 +1,7 @@
 //! `GET /api/v1/client/documents/{id}/artifacts/ri`: made once, kept, and made anew when something of it changes.
 
-use ecf_store::Receipt;
+use bytes::Bytes;
+use ecf_store::{DesignChanges, Edit, LogoKind, Receipt, StoredLogo};
 use jiff::SignedDuration;
 
 use crate::{Api, path_of};
@@ -84,4 +85,47 @@ async fn the_legend_of_a_contingency_is_printed_while_it_lasts() {
     assert_ne!(held.bytes, normal.bytes);
     api.accept(&receipt).await;
     assert_eq!(api.get(&ri_of(&receipt, "")).await.bytes, normal.bytes);
+}
+
+#[tokio::test]
+async fn it_is_printed_in_the_companys_design_from_the_change_on() {
+    let api = Api::start().await;
+    let receipt = api.receipt("E310000000001").await;
+    let plain = api.get(&ri_of(&receipt, "")).await.bytes;
+    let (table, company, now) = (api.stack.table(), receipt.scope.company, api.stack.clock().now());
+    let change = async |changes| {
+        table.change_design(&company, changes, now).await.unwrap();
+        let answer = api.get(&ri_of(&receipt, "")).await;
+        assert_eq!(answer.status, 200);
+        answer.bytes
+    };
+    let color = change(DesignChanges {
+        color: Edit::Set("#aa0000".to_owned()),
+        ..DesignChanges::default()
+    });
+    let color = color.await;
+    let footer = change(DesignChanges {
+        footer: Edit::Set("Gracias por su compra".to_owned()),
+        ..DesignChanges::default()
+    });
+    let footer = footer.await;
+    assert!(plain != color && color != footer && plain != footer);
+    // A logo that is not an image any more keeps nobody from a print.
+    let artifacts = api.stack.artifacts();
+    let hash = artifacts.put_logo(&company, "image/png", Bytes::from_static(b"no image"));
+    let logo = StoredLogo {
+        hash: hash.await.unwrap(),
+        kind: LogoKind::Png,
+    };
+    let changes = DesignChanges {
+        logo: Edit::Set(logo),
+        ..DesignChanges::default()
+    };
+    assert_eq!(change(changes).await, footer);
+    let cleared = DesignChanges {
+        color: Edit::Clear,
+        footer: Edit::Clear,
+        logo: Edit::Clear,
+    };
+    assert_eq!(change(cleared).await, plain);
 }

@@ -11,6 +11,7 @@ use xmldsig::{Certificate, Limits};
 use super::index::Row;
 use super::pack::{Packed, pack};
 use super::{AuditError, Auditor};
+use crate::design::Prepared;
 
 /// As much of an id as tells receipts of one number apart.
 const SHORT_ID: usize = 10;
@@ -32,7 +33,7 @@ struct Piece {
 
 impl Auditor {
     /// A receipt that the company issued: the signed XML, the summary, the print, the authority's answer.
-    pub(super) async fn issued(self, receipt: Receipt) -> Result<Dossier, AuditError> {
+    pub(super) async fn issued(self, receipt: Receipt, design: Prepared) -> Result<Dossier, AuditError> {
         let (mut pieces, mut remarks) = (Vec::new(), Vec::new());
         let document = match receipt.encf() {
             Some(encf) => format!("{}{encf}", receipt.company_rnc),
@@ -50,7 +51,7 @@ impl Auditor {
             match self.document(&receipt, ArtifactKind::SignedXml, signed).await? {
                 Some(xml) => {
                     add(ArtifactKind::SignedXml, xml.clone());
-                    match self.files.print(&receipt, xml.clone(), Format::Letter).await {
+                    match self.files.print(&receipt, xml.clone(), Format::Letter, &design).await {
                         Ok(printed) => add(ArtifactKind::Ri, printed),
                         Err(error) => {
                             tracing::error!(receipt.id = %receipt.public_id, error = %error, "a receipt cannot be printed");

@@ -11,6 +11,7 @@ use xmldsig::Identity;
 
 use super::index::{self, Row};
 use super::{AuditError, Auditor, README};
+use crate::design::Prepared;
 
 /// What a receipt takes in an archive, print included, and what one that was received does: one of a line takes 28 KB, mostly the fonts of
 /// the print.
@@ -51,6 +52,7 @@ pub struct Plan {
     pub(super) days: Vec<Date>,
     pub(super) signer: Option<Arc<Identity>>,
     pub(super) heading: Heading,
+    pub(super) design: Prepared,
 }
 
 /// What the hash of the content begins with.
@@ -129,6 +131,7 @@ impl Auditor {
         let fingerprint = signer.as_ref().map(|signer| signer.certificate().sha256_fingerprint);
         let instant = |at: Option<Timestamp>| at.map(|at| at.to_string()).unwrap_or_default();
         let hosts = self.files.stamp_hosts();
+        let design = self.files.design(&order.scope.company).await?;
         let heading = ContentHash::of_parts(
             [
                 "audit/1",
@@ -144,6 +147,7 @@ impl Auditor {
             ]
             .map(str::as_bytes)
             .into_iter()
+            .chain([design.hash.as_bytes().as_slice()])
             .chain(fingerprint.as_ref().map(<[u8; 32]>::as_slice)),
         );
         let heading = Heading(Sha256::new_with_prefix(heading.as_bytes()));
@@ -175,6 +179,7 @@ impl Auditor {
             days,
             signer,
             heading,
+            design,
         })
     }
 

@@ -106,6 +106,11 @@ pub(crate) fn company(company: &CompanyId) -> Key {
     Key::new(company_partition(company), "profile")
 }
 
+/// What a company adds to its prints.
+pub(crate) fn design(company: &CompanyId) -> Key {
+    Key::new(company_partition(company), "design")
+}
+
 pub(crate) fn rnc(rnc: &str) -> Key {
     Key::new(format!("rnc#{rnc}"), "owner")
 }
@@ -475,6 +480,7 @@ mod tests {
 
     const DESIGN: &str = "
 company         co#040g2081040g2081040g2081040g2081 / profile
+design          co#040g2081040g2081040g2081040g2081 / design
 rnc             rnc#131880681 / owner
 signup          su#0404040404040404040404040404040404040404040404040404040404040404 / signup
 api key         key#0505050505050505050505050505050505050505050505050505050505050505 / key
@@ -536,6 +542,7 @@ notice for one  nf#040g2081040g2081040g2081040g2081 / 000000000007
         let inbox_id = InboxId::new(at, &owner, &sender, &encf);
         let page = [
             ("company", company(&company_id).to_string()),
+            ("design", design(&company_id).to_string()),
             ("rnc", rnc("131880681").to_string()),
             ("signup", signup(&[4; 32]).to_string()),
             ("api key", api_key(&[5; 32]).to_string()),
