@@ -191,13 +191,14 @@ impl From<&Annulment> for CancellationView {
     }
 }
 
+/// Anular secuencias no utilizadas
+///
 /// Annuls numbers that will never be used, for good: no receipt gets one of them from now on. The key decides about a repetition.
 #[utoipa::path(
     post,
     path = "/api/v1/ecf/cancellations",
     operation_id = "cancel_sequences",
     tag = "Secuencias",
-    summary = "Anular secuencias no utilizadas",
     request_body = CancelRequest,
     responses(
         (status = 200, description = "The annulment as it stands; the same for a repeated key", body = CancellationView),
@@ -279,13 +280,14 @@ pub(crate) async fn cancel(
     Ok(Json((&annulment).into()))
 }
 
+/// Consultar una anulación de secuencias
+///
 /// How far an annulment came.
 #[utoipa::path(
     get,
     path = "/api/v1/ecf/cancellations/{public_id}",
     operation_id = "show_cancellation",
     tag = "Secuencias",
-    summary = "Consultar una anulación de secuencias",
     params(("public_id" = String, Path, description = "The annulment's id")),
     responses(
         (status = 200, description = "The annulment as it stands", body = CancellationView),

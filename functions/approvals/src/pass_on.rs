@@ -74,13 +74,14 @@ impl FromFields for PassOnRequest {
     }
 }
 
+/// Enviar una aprobación comercial firmada
+///
 /// Passes an approval of the company on that it signed elsewhere: to the issuer and to the tax authority.
 #[utoipa::path(
     post,
     path = "/api/v1/ecf/acecf/outbound",
     operation_id = "acecf_outbound",
     tag = "Aprobaciones",
-    summary = "Enviar una aprobación comercial firmada",
     request_body = PassOnRequest,
     responses(
         (status = 200, description = "The approval as it stands; the same for a repeated key", body = ApprovalView),
@@ -98,6 +99,8 @@ pub(crate) async fn outbound(
     pass_on(&app, &caller, request, ApprovalWay::Outbound).await
 }
 
+/// Recibir una aprobación comercial de otro emisor
+///
 /// Takes an approval of another issuer and passes it on: to its receiver and to the tax authority. A repeated key answers with the
 /// state of the first; nothing is written again.
 #[utoipa::path(
@@ -105,7 +108,6 @@ pub(crate) async fn outbound(
     path = "/api/v1/ecf/acecf/inbound",
     operation_id = "acecf_inbound",
     tag = "Aprobaciones",
-    summary = "Recibir una aprobación comercial de otro emisor",
     request_body = PassOnRequest,
     responses(
         (status = 200, description = "The approval as it stands; the same for a repeated key", body = ApprovalView),

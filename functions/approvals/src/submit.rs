@@ -120,6 +120,8 @@ impl FromFields for SubmitRequest {
     }
 }
 
+/// Aprobar o rechazar un e-CF recibido
+///
 /// Approves or rejects a receipt of the inbox: tells its issuer, where the directory says, and the tax authority. What cannot be
 /// told within seconds is told later; the answer says `pending` then.
 #[utoipa::path(
@@ -127,7 +129,6 @@ impl FromFields for SubmitRequest {
     path = "/api/v1/ecf/acecf/submit",
     operation_id = "submit_acecf",
     tag = "Aprobaciones",
-    summary = "Aprobar o rechazar un e-CF recibido",
     request_body = SubmitRequest,
     responses(
         (status = 200, description = "The approval as it stands; the same for a repeated key", body = ApprovalView),

@@ -106,13 +106,14 @@ fn in_words(told: &Told) -> String {
     }
 }
 
+/// Consultar una aprobación comercial
+///
 /// How far an approval came.
 #[utoipa::path(
     get,
     path = "/api/v1/ecf/acecf/{public_id}",
     operation_id = "show_acecf",
     tag = "Aprobaciones",
-    summary = "Consultar una aprobación comercial",
     params(("public_id" = String, Path, description = "The approval's id")),
     responses(
         (status = 200, description = "The approval as it stands", body = ApprovalView),

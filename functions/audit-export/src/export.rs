@@ -40,6 +40,8 @@ impl FromFields for ExportQuery {
     }
 }
 
+/// Exportar la evidencia fiscal (ZIP)
+///
 /// All evidence of the span in one ZIP: of each receipt the signed XML, the summary (RFCE), the print (RI) and the tax authority's answer; of
 /// each that was received the XML and the acknowledgement (ARECF); the certificates, an index, and a manifest with the SHA-256 of every
 /// file, signed with the company's key. There is no P12, PIN or private key in it. It is made while it is sent; an archive of the
@@ -49,7 +51,6 @@ impl FromFields for ExportQuery {
     path = "/api/v1/client/audit-export",
     operation_id = "audit_export",
     tag = "Documentos",
-    summary = "Exportar la evidencia fiscal (ZIP)",
     params(
         ("date_from" = Option<String>, Query, format = DateTime, description = "First instant of creation or receipt; without an offset it is local time, −04:00"),
         ("date_to" = Option<String>, Query, format = DateTime, description = "Last instant of creation or receipt"),

@@ -110,12 +110,13 @@ struct ProblemView {
     what_to_do: Option<&'static str>,
 }
 
+/// Examinar un P12
+///
 /// Tells what is in a P12 and what is wrong with it, whatever it is; nothing is kept.
 #[utoipa::path(
     post,
     path = "/api/v1/client/tools/inspect-p12",
     tag = "Herramientas",
-    summary = "Examinar un P12",
     request_body(content = InspectRequest, content_type = "multipart/form-data"),
     responses(
         (status = 200, description = "What is in the file, also when it does not open", body = InspectionView),

@@ -6,13 +6,14 @@ use ecf_api::{ApiError, Caller, CertificateView, CodedError, ValidationError};
 
 use crate::App;
 
+/// Listar certificados
+///
 /// All certificates that the company ever had, newest first.
 #[utoipa::path(
     get,
     path = "/api/v1/client/certificates",
     operation_id = "list_certificates",
     tag = "Certificados",
-    summary = "Listar certificados",
     responses(
         (status = 200, description = "All that there were, newest first; the active one signs in every environment", body = Vec<CertificateView>),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),

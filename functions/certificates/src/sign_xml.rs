@@ -29,13 +29,14 @@ const REFUSED: [(&str, &str); 6] = [
     ),
 ];
 
+/// Firmar un XML del portal
+///
 /// Signs a document with the company's certificate and answers it as a file. Blanks between elements and comments are
 /// left out, as the authority wants it; what comes out is to be uploaded byte for byte.
 #[utoipa::path(
     post,
     path = "/api/v1/client/tools/sign-xml",
     tag = "Herramientas",
-    summary = "Firmar un XML del portal",
     request_body(content(
         (String = "application/xml"),
         (XmlForm = "multipart/form-data"),

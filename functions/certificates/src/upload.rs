@@ -74,6 +74,8 @@ pub(crate) struct UploadedView {
     warnings: Vec<FieldError>,
 }
 
+/// Subir un certificado
+///
 /// Keeps a P12 that opens, is valid and has signed a probe; it signs for the company from now on. The same file again
 /// answers the same record.
 #[utoipa::path(
@@ -81,7 +83,6 @@ pub(crate) struct UploadedView {
     path = "/api/v1/client/certificates",
     operation_id = "upload_certificate",
     tag = "Certificados",
-    summary = "Subir un certificado",
     request_body(content = UploadRequest, content_type = "multipart/form-data"),
     responses(
         (status = 201, description = "It signs from now on; running instances follow within five minutes", body = UploadedView),

@@ -36,12 +36,13 @@ pub(crate) struct ReportView {
     file_name: FileNameView,
 }
 
+/// Verificar un XML firmado
+///
 /// Examines a document and tells everything that is wrong with it.
 #[utoipa::path(
     post,
     path = "/api/v1/client/tools/verify-xml",
     tag = "Herramientas",
-    summary = "Verificar un XML firmado",
     request_body(content(
         (String = "application/xml"),
         (XmlForm = "multipart/form-data"),

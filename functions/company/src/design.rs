@@ -88,13 +88,14 @@ impl FromFields for DesignRequest {
     }
 }
 
+/// Diseño de la representación impresa
+///
 /// What the company adds to its printed receipts.
 #[utoipa::path(
     get,
     path = "/api/v1/client/company/design",
     operation_id = "show_design",
     tag = "Empresa",
-    summary = "Diseño de la representación impresa",
     responses(
         (status = 200, description = "Colour, closing line and logo", body = DesignView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
@@ -106,6 +107,8 @@ pub(crate) async fn show(State(app): State<App>, caller: Caller) -> Result<Json<
     Ok(Json(app.table.design(caller.company()).await?.into()))
 }
 
+/// Cambiar el diseño de la representación impresa
+///
 /// Changes colour and closing line, field by field. Prints are made with the new design from then on, also of receipts that were printed before.
 /// It is the company's, whatever the environment of the key.
 #[utoipa::path(
@@ -113,7 +116,6 @@ pub(crate) async fn show(State(app): State<App>, caller: Caller) -> Result<Json<
     path = "/api/v1/client/company/design",
     operation_id = "change_design",
     tag = "Empresa",
-    summary = "Cambiar el diseño de la representación impresa",
     request_body = DesignRequest,
     responses(
         (status = 200, description = "The design as it is now", body = DesignView),

@@ -104,13 +104,14 @@ fn active_types(ranges: &[Range], today: Fecha) -> Vec<&'static str> {
     types
 }
 
+/// Perfil de la empresa
+///
 /// The profile of the key's company.
 #[utoipa::path(
     get,
     path = "/api/v1/client/company",
     operation_id = "show_company",
     tag = "Empresa",
-    summary = "Perfil de la empresa",
     responses(
         (status = 200, description = "The company, its certificate, its settings", body = ProfileView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),

@@ -223,12 +223,13 @@ fn sequence(ranges: &[Range], settings: &CompanySettings, today: Fecha) -> Seque
     }
 }
 
+/// Resumen de la empresa
+///
 /// How the company stands today: receipts, numbers, certificate, inbox, webhooks, the tax authority.
 #[utoipa::path(
     get,
     path = "/api/v1/client/summary",
     tag = "Empresa",
-    summary = "Resumen de la empresa",
     responses(
         (status = 200, description = "Counts and amounts of today and this month, numbers, certificate, inbox, webhooks, the tax authority", body = SummaryView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),

@@ -163,6 +163,8 @@ impl FromFields for Settings {
     }
 }
 
+/// Cambiar el perfil de la empresa
+///
 /// Changes the profile of the key's company, field by field: two changes of different fields at the same time both last.
 /// Running instances follow changed settings within a minute. Profile and settings are the company's, whatever the environment
 /// of the key.
@@ -171,7 +173,6 @@ impl FromFields for Settings {
     path = "/api/v1/client/company",
     operation_id = "update_company",
     tag = "Empresa",
-    summary = "Cambiar el perfil de la empresa",
     request_body = UpdateRequest,
     responses(
         (status = 200, description = "The company as it is now", body = ProfileView),

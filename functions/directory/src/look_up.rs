@@ -63,13 +63,14 @@ pub(crate) struct DirectoryView {
     problem: Option<String>,
 }
 
+/// Directorio de contribuyentes electrónicos
+///
 /// Says where a taxpayer receives electronic receipts, in the key's environment.
 #[utoipa::path(
     get,
     path = "/api/v1/taxauth/directory",
     operation_id = "show_directory_entry",
     tag = "Autoridad tributaria",
-    summary = "Directorio de contribuyentes electrónicos",
     params(DirectoryQuery),
     responses(
         (status = 200, description = "The entry, or that there is none; kept for hours, with its age", body = DirectoryView),

@@ -7,13 +7,14 @@ use ecf_store::ReceiptId;
 
 use crate::App;
 
+/// Archivos de un documento
+///
 /// Which files of a receipt can be downloaded, and where.
 #[utoipa::path(
     get,
     path = "/api/v1/client/documents/{public_id}/artifacts",
     operation_id = "list_artifacts",
     tag = "Documentos",
-    summary = "Archivos de un documento",
     params(("public_id" = String, Path, description = "The receipt's id")),
     responses(
         (status = 200, description = "Which files there are, with the path of each", body = ArtifactsView),

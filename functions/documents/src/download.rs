@@ -7,13 +7,14 @@ use ecf_store::{ArtifactKind, ReceiptId};
 
 use crate::App;
 
+/// Descargar un archivo de un documento
+///
 /// One file of a receipt, byte for byte, with its SHA-256 as entity tag.
 #[utoipa::path(
     get,
     path = "/api/v1/client/documents/{public_id}/artifacts/{artifact_type}",
     operation_id = "download_artifact",
     tag = "Documentos",
-    summary = "Descargar un archivo de un documento",
     params(
         ("public_id" = String, Path, description = "The receipt's id"),
         (

@@ -109,13 +109,14 @@ async fn find(app: &App, scope: &Scope, query: &DocumentsQuery) -> Result<Receip
     Ok(ReceiptPage { receipts, total })
 }
 
+/// Listar documentos
+///
 /// The company's receipts in the key's environment, newest first.
 #[utoipa::path(
     get,
     path = "/api/v1/client/documents",
     operation_id = "list_documents",
     tag = "Documentos",
-    summary = "Listar documentos",
     params(
         ("status" = Option<String>, Query, description = "One of the states that `GET /api/v1/ecf/states` lists"),
         ("ecf_type" = Option<String>, Query, description = "Two digits, such as 31", min_length = 2, max_length = 2),

@@ -7,13 +7,14 @@ use ecf_store::ReceiptId;
 
 use crate::App;
 
+/// Consultar un documento
+///
 /// A receipt with the tax authority's answer and its files.
 #[utoipa::path(
     get,
     path = "/api/v1/client/documents/{public_id}",
     operation_id = "show_document",
     tag = "Documentos",
-    summary = "Consultar un documento",
     params(("public_id" = String, Path, description = "The receipt's id")),
     responses(
         (status = 200, description = "The receipt as it stands now, with the authority's answer and its files", body = FullDocumentView),

@@ -18,13 +18,14 @@ pub(crate) struct AckView {
     acked_at: Instant,
 }
 
+/// Confirmar un e-CF recibido
+///
 /// Notes that the caller has taken a receipt over. Doing it again answers with the first time.
 #[utoipa::path(
     post,
     path = "/api/v1/client/inbox/{public_id}/ack",
     operation_id = "ack_inbox_item",
     tag = "Buzón",
-    summary = "Confirmar un e-CF recibido",
     params(("public_id" = String, Path, description = "The receipt's id in the inbox")),
     responses(
         (status = 200, description = "Acknowledged, now or before", body = AckView),

@@ -6,13 +6,14 @@ use ecf_store::{ArtifactKind, InboxId};
 
 use crate::App;
 
+/// Descargar el XML recibido
+///
 /// The receipt as its issuer sent it.
 #[utoipa::path(
     get,
     path = "/api/v1/client/inbox/{public_id}/xml",
     operation_id = "download_inbox_xml",
     tag = "Buzón",
-    summary = "Descargar el XML recibido",
     params(("public_id" = String, Path, description = "The receipt's id in the inbox")),
     responses(
         (status = 200, description = "The XML, byte for byte", body = String, content_type = "application/xml"),
@@ -30,13 +31,14 @@ pub(crate) async fn xml(
     download(&app, &caller, &id, ArtifactKind::ReceivedXml).await
 }
 
+/// Descargar el acuse de recibo
+///
 /// The signed acknowledgement that its issuer got.
 #[utoipa::path(
     get,
     path = "/api/v1/client/inbox/{public_id}/arecf",
     operation_id = "download_inbox_arecf",
     tag = "Buzón",
-    summary = "Descargar el acuse de recibo",
     params(("public_id" = String, Path, description = "The receipt's id in the inbox")),
     responses(
         (status = 200, description = "The ARECF, byte for byte", body = String, content_type = "application/xml"),

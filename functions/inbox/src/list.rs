@@ -88,13 +88,14 @@ impl InboxItemView {
     }
 }
 
+/// Listar e-CF recibidos
+///
 /// What other issuers sent, newest first.
 #[utoipa::path(
     get,
     path = "/api/v1/client/inbox",
     operation_id = "list_inbox",
     tag = "Buzón",
-    summary = "Listar e-CF recibidos",
     params(
         ("acked" = Option<bool>, Query, description = "Only what was acknowledged, or was not; both unless given"),
         ("limit" = Option<u32>, Query, description = "1 to 100, 50 unless given"),

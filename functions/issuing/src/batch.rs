@@ -50,12 +50,13 @@ pub(crate) struct BatchItemView {
     body: Value,
 }
 
+/// Emitir hasta 25 comprobantes
+///
 /// Issues each receipt by itself: one that fails keeps no other from its number. 200 whatever the results.
 #[utoipa::path(
     post,
     path = "/api/v1/ecf/batch",
     tag = "Comprobantes",
-    summary = "Emitir hasta 25 comprobantes",
     request_body = BatchRequest,
     responses(
         (status = 200, description = "A result for each receipt, in order", body = BatchView),

@@ -7,13 +7,14 @@ use ecf_store::{ArtifactKind, ReceiptId};
 
 use crate::App;
 
+/// Descargar el XML firmado
+///
 /// The signed XML.
 #[utoipa::path(
     get,
     path = "/api/v1/ecf/{public_id}/xml",
     operation_id = "download_xml",
     tag = "Comprobantes",
-    summary = "Descargar el XML firmado",
     params(("public_id" = String, Path, description = "The receipt's id")),
     responses(
         (status = 200, description = "The XML as it was signed", content((Vec<u8> = "application/xml"))),
@@ -32,13 +33,14 @@ pub(crate) async fn xml(
     file(&app, &caller, &id, ArtifactKind::SignedXml, Paper::default()).await
 }
 
+/// Descargar el resumen (RFCE) firmado
+///
 /// The signed summary of a type 32 below RD$250,000.00.
 #[utoipa::path(
     get,
     path = "/api/v1/ecf/{public_id}/rfce",
     operation_id = "download_rfce",
     tag = "Comprobantes",
-    summary = "Descargar el resumen (RFCE) firmado",
     params(("public_id" = String, Path, description = "The receipt's id")),
     responses(
         (status = 200, description = "The summary as it was signed", content((Vec<u8> = "application/xml"))),
@@ -57,13 +59,14 @@ pub(crate) async fn rfce(
     file(&app, &caller, &id, ArtifactKind::Rfce, Paper::default()).await
 }
 
+/// Descargar la representación impresa (RI)
+///
 /// The printed representation (RI): made when it is asked for first, and kept.
 #[utoipa::path(
     get,
     path = "/api/v1/ecf/{public_id}/pdf",
     operation_id = "download_pdf",
     tag = "Comprobantes",
-    summary = "Descargar la representación impresa (RI)",
     params(
         ("public_id" = String, Path, description = "The receipt's id"),
         ("refresh" = Option<bool>, Query, description = "`true` makes it anew"),

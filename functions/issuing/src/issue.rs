@@ -26,7 +26,7 @@ use crate::kept::{due, keep};
 use crate::note;
 use crate::request::{IssueQuery, IssueRequest};
 use crate::signing::{NUMBER_ATTEMPTS, Ready, Signer, number_and_sign, signer};
-use crate::validate;
+use crate::validate::{self, NothingNewView};
 
 /// How often a note is judged again because others changed the receipt that it modifies.
 const NOTE_ROUNDS: usize = 8;
@@ -44,12 +44,13 @@ pub(crate) struct Order<'r> {
     pub(crate) payload_hash: [u8; 32],
 }
 
+/// Emitir un comprobante
+///
 /// Issues a receipt, or answers with the one that this key has already.
 #[utoipa::path(
     post,
     path = "/api/v1/ecf",
     tag = "Comprobantes",
-    summary = "Emitir un comprobante",
     params(
         ("mode" = Option<String>, Query, description = "`online` (the default): sent at once. `deferred`: sent by the worker later"),
         ("on_conditional" = Option<String>, Query, description = "What the authority would accept only conditionally: `refuse` (the default in TesteCF and CerteCF) or `warn` (the default in production); a company may set another default"),
@@ -59,7 +60,7 @@ pub(crate) struct Order<'r> {
     request_body = IssueRequest,
     responses(
         (status = 201, description = "Issued: signed, stored and queued. `deferred`: kept until `scheduled_for`; `received`: kept, to be signed within minutes. Number, code and stamp of these two come when they are signed", body = IssuedView),
-        (status = 200, description = "The key has its receipt already: this is it, whatever the payload. With `validate_only`: the forecast, a `ValidationView`", body = IssuedView,
+        (status = 200, description = "The key has its receipt already: this is it, whatever the payload. With `validate_only`: the forecast, a `ValidationView`", body = NothingNewView,
             headers(("Idempotency-Replayed" = String), ("Idempotency-Payload-Differs" = String))),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 409, description = "The number is used, the range is numbered by the other side, or the certificate does not serve", body = CodedError),

@@ -26,13 +26,14 @@ impl FromFields for ListQuery {
     }
 }
 
+/// Listar comprobantes
+///
 /// The company's receipts in the key's environment, newest first. `GET /api/v1/client/documents` has more filters and fields.
 #[utoipa::path(
     get,
     path = "/api/v1/ecf",
     operation_id = "list_receipts",
     tag = "Comprobantes",
-    summary = "Listar comprobantes",
     params(
         ("status" = Option<String>, Query, description = "One of the states that `GET /api/v1/ecf/states` lists"),
         Page,

@@ -7,12 +7,13 @@ use ecf_store::ReceiptId;
 
 use crate::App;
 
+/// Consultar un comprobante
+///
 /// Answers with the caller's receipt; another company's or environment's is not found.
 #[utoipa::path(
     get,
     path = "/api/v1/ecf/{public_id}",
     tag = "Comprobantes",
-    summary = "Consultar un comprobante",
     params(("public_id" = String, Path, description = "The receipt's id")),
     responses(
         (status = 200, description = "The receipt as it stands now", body = DocumentView),

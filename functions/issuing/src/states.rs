@@ -68,12 +68,13 @@ impl From<&EventDerivedStage> for StageView {
     }
 }
 
+/// Contrato de estados
+///
 /// Which states a receipt can have, which are final, and what each may become.
 #[utoipa::path(
     get,
     path = "/api/v1/ecf/states",
     tag = "Comprobantes",
-    summary = "Contrato de estados",
     responses(
         (status = 200, description = "The state contract", body = StateContractView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),

@@ -24,13 +24,14 @@ impl FromFields for StatusQuery {
     }
 }
 
+/// Consultar un comprobante por su id externo
+///
 /// The newest receipt with the caller's own id, by the key's company alone.
 #[utoipa::path(
     get,
     path = "/api/v1/ecf/status-public/{external_id}",
     operation_id = "status_public",
     tag = "Comprobantes",
-    summary = "Consultar un comprobante por su id externo",
     params(
         ("external_id" = String, Path, description = "The `external_id` that the receipt was issued with"),
         ("company_rnc" = String, Query, description = "The RNC of the key's company; another one finds nothing"),

@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 
 use crate::App;
 use crate::check::{Checked, refused};
+use crate::issue::IssuedView;
 use crate::note;
 use crate::numbering::foresee;
 
@@ -28,6 +29,15 @@ pub(crate) struct ValidationView {
     encf: String,
     /// The document that would be signed, but for number and time of signing.
     xml: String,
+}
+
+/// What a request is answered that made nothing new: the receipt that its key has already, or the forecast.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "the contract alone puts the two together")]
+pub(crate) enum NothingNewView {
+    Replayed(Box<IssuedView>),
+    Forecast(Box<ValidationView>),
 }
 
 /// The amounts of `Totales`, by the authority's names; one that the document does not have is left out.

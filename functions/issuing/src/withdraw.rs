@@ -11,13 +11,14 @@ use crate::App;
 /// How often a receipt is looked at again that changed in between: it is numbered once and claimed once.
 const ROUNDS: usize = 3;
 
+/// Cancelar un comprobante no enviado
+///
 /// Withdraws a receipt that was never sent. A number that it has is not given to another: it is to be annulled. Repeated, it
 /// answers with the receipt as it is.
 #[utoipa::path(
     post,
     path = "/api/v1/ecf/{public_id}/cancel",
     tag = "Comprobantes",
-    summary = "Cancelar un comprobante no enviado",
     params(("public_id" = String, Path, description = "The receipt's id")),
     responses(
         (status = 200, description = "The receipt, cancelled", body = DocumentView),
@@ -36,13 +37,14 @@ pub(crate) async fn cancel(
     withdraw(&app, &caller, &id, Withdrawal::Cancel).await
 }
 
+/// Marcar un comprobante por incapacidad técnica
+///
 /// Gives up a receipt that cannot be issued electronically and was never sent; a paper receipt takes its place. Repeated, it
 /// answers with the receipt as it is.
 #[utoipa::path(
     post,
     path = "/api/v1/ecf/{public_id}/mark-incapacity",
     tag = "Comprobantes",
-    summary = "Marcar un comprobante por incapacidad técnica",
     params(("public_id" = String, Path, description = "The receipt's id")),
     responses(
         (status = 200, description = "The receipt, given up", body = DocumentView),

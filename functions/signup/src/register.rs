@@ -52,12 +52,13 @@ struct ApiKeyView {
     only_shown_once: bool,
 }
 
+/// Registrar una empresa
+///
 /// Creates the company, or for a retry within the hour replaces the key that the caller never saw.
 #[utoipa::path(
     post,
     path = "/api/v1/public/register",
     tag = "Registro",
-    summary = "Registrar una empresa",
     request_body = RegisterRequest,
     responses(
         (status = 201, description = "Registered; the key is shown once", body = RegisteredView),

@@ -23,12 +23,13 @@ pub(crate) struct HealthView {
     version: &'static str,
 }
 
+/// Salud del servicio
+///
 /// Asks the parts without which no receipt can be taken. No key is needed.
 #[utoipa::path(
     get,
     path = "/api/v1/health",
     tag = "Servicio",
-    summary = "Salud del servicio",
     responses((status = 200, description = "Up; `status` tells `ok` from `degraded`", body = HealthView)),
     security(()),
 )]

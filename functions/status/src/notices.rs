@@ -47,13 +47,14 @@ impl FromFields for ChangesQuery {
     }
 }
 
+/// Cambios de avisos
+///
 /// What changed after a cursor, for the key's company and environment.
 #[utoipa::path(
     get,
     path = "/api/v1/notices/changes",
     operation_id = "list_notice_changes",
     tag = "Avisos",
-    summary = "Cambios de avisos",
     params(ChangesQuery),
     responses(
         (status = 200, description = "Changes in their order; keep `next_cursor` even if there are none", body = ChangesView),
@@ -96,13 +97,14 @@ pub(crate) async fn changes(
     }))
 }
 
+/// Ver un aviso
+///
 /// One notice, as it is now.
 #[utoipa::path(
     get,
     path = "/api/v1/notices/{public_id}",
     operation_id = "show_notice",
     tag = "Avisos",
-    summary = "Ver un aviso",
     params(("public_id" = String, Path, description = "The notice's id")),
     responses(
         (status = 200, description = "The notice", body = NoticeView),

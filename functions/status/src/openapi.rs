@@ -5,12 +5,13 @@ use axum::response::IntoResponse;
 
 const DOCUMENT: &str = include_str!("../../../infra/openapi/public-v1.json");
 
+/// Este documento
+///
 /// Answers with the OpenAPI document. No key is needed.
 #[utoipa::path(
     get,
     path = "/openapi/public-v1.json",
     tag = "Servicio",
-    summary = "Este documento",
     responses((status = 200, description = "The OpenAPI document", body = Object)),
     security(()),
 )]

@@ -18,13 +18,14 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'u
 const UNGUESSED: (HeaderName, &str) = (header::X_CONTENT_TYPE_OPTIONS, "nosniff");
 const SCRIPT: (HeaderName, &str) = (header::CONTENT_TYPE, "text/javascript; charset=utf-8");
 
+/// Referencia interactiva
+///
 /// The reference page. No key is needed to read it; one that is typed in to try something stays in the page's memory.
 #[utoipa::path(
     get,
     path = "/api-reference",
     operation_id = "api_reference",
     tag = "Servicio",
-    summary = "Referencia interactiva",
     responses((status = 200, description = "The page", body = String, content_type = "text/html")),
     security(()),
 )]
@@ -39,13 +40,14 @@ pub(crate) async fn page() -> impl IntoResponse {
     (headers, PAGE)
 }
 
+/// Archivo de la referencia
+///
 /// A script of the reference page.
 #[utoipa::path(
     get,
     path = "/api-reference/{file}",
     operation_id = "api_reference_file",
     tag = "Servicio",
-    summary = "Archivo de la referencia",
     params(("file" = String, Path, description = "A file that the page names")),
     responses(
         (status = 200, description = "The file", body = String, content_type = "text/javascript"),

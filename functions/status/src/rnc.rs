@@ -35,13 +35,14 @@ pub(crate) struct TaxpayerView {
     loaded_at: Instant,
 }
 
+/// Registro de contribuyentes
+///
 /// Says what the register knows of a taxpayer. It is a help and no condition: nothing that is issued is held against it.
 #[utoipa::path(
     get,
     path = "/api/v1/taxauth/rnc/{rnc}",
     operation_id = "show_taxpayer",
     tag = "Autoridad tributaria",
-    summary = "Registro de contribuyentes",
     params(("rnc" = String, Path, description = "9 digits (RNC) or 11 (cedula)")),
     responses(
         (status = 200, description = "The taxpayer, and how old the register is", body = TaxpayerView),

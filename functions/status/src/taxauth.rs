@@ -58,13 +58,14 @@ fn environment(text: &str) -> Result<Environment, ApiError> {
     })
 }
 
+/// Estado de la autoridad tributaria
+///
 /// All that is known, environment by environment.
 #[utoipa::path(
     get,
     path = "/api/v1/taxauth/status",
     operation_id = "show_taxauth_status",
     tag = "Autoridad tributaria",
-    summary = "Estado de la autoridad tributaria",
     responses(
         (status = 200, description = "Every environment: hosts, services and maintenance", body = StatusView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
@@ -77,13 +78,14 @@ pub(crate) async fn status(State(app): State<App>, _: Caller) -> Result<Json<Sta
     Ok(Json(StatusView::of(&known.conditions, known.age, app.clock.now())))
 }
 
+/// Servicios de la autoridad tributaria
+///
 /// The services as the authority lists them.
 #[utoipa::path(
     get,
     path = "/api/v1/taxauth/status/services",
     operation_id = "list_taxauth_services",
     tag = "Autoridad tributaria",
-    summary = "Servicios de la autoridad tributaria",
     responses(
         (status = 200, description = "Each service of each environment, in the authority's words", body = ServiceListView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
@@ -96,13 +98,14 @@ pub(crate) async fn services(State(app): State<App>, _: Caller) -> Result<Json<S
     Ok(Json(ServiceListView::of(&known.conditions, known.age)))
 }
 
+/// Ventanas de mantenimiento
+///
 /// The announced maintenance windows, from the cache.
 #[utoipa::path(
     get,
     path = "/api/v1/taxauth/status/maintenance",
     operation_id = "list_maintenance_windows",
     tag = "Autoridad tributaria",
-    summary = "Ventanas de mantenimiento",
     responses(
         (status = 200, description = "Windows that last or are to come; whether to issue in contingency now in the key's environment", body = MaintenanceView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
@@ -121,13 +124,14 @@ pub(crate) async fn maintenance(State(app): State<App>, caller: Caller) -> Resul
     )))
 }
 
+/// Impacto en la emisión
+///
 /// What the authority's condition means for receipts, environment by environment.
 #[utoipa::path(
     get,
     path = "/api/v1/taxauth/status/impact",
     operation_id = "list_taxauth_impact",
     tag = "Autoridad tributaria",
-    summary = "Impacto en la emisión",
     responses(
         (status = 200, description = "What happens to receipts now in each environment", body = ImpactListView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
@@ -140,13 +144,14 @@ pub(crate) async fn impact(State(app): State<App>, _: Caller) -> Result<Json<Imp
     Ok(Json(ImpactListView::of(&known.conditions, app.clock.now())))
 }
 
+/// Impacto en la emisión de un ambiente
+///
 /// What the authority's condition means for receipts of one environment.
 #[utoipa::path(
     get,
     path = "/api/v1/taxauth/status/impact/{environment}",
     operation_id = "show_taxauth_impact",
     tag = "Autoridad tributaria",
-    summary = "Impacto en la emisión de un ambiente",
     params(("environment" = String, Path, description = "`TesteCF`, `CerteCF` or `ecf`")),
     responses(
         (status = 200, description = "What happens to receipts now", body = ImpactView),
@@ -165,13 +170,14 @@ pub(crate) async fn impact_of(
     Ok(Json(ImpactView::of(environment, &condition, app.clock.now())))
 }
 
+/// Estado de un ambiente
+///
 /// All that is known of one environment.
 #[utoipa::path(
     get,
     path = "/api/v1/taxauth/status/environment/{environment}",
     operation_id = "show_taxauth_environment",
     tag = "Autoridad tributaria",
-    summary = "Estado de un ambiente",
     params(("environment" = String, Path, description = "`TesteCF`, `CerteCF` or `ecf`")),
     responses(
         (status = 200, description = "Its hosts, services and maintenance", body = EnvironmentView),
@@ -190,13 +196,14 @@ pub(crate) async fn environment_status(
     Ok(Json(EnvironmentView::of(environment, &condition, app.clock.now())))
 }
 
+/// Consultar el estado ahora
+///
 /// Asks the authority's status service now, unless somebody just did, and answers with what is known then.
 #[utoipa::path(
     get,
     path = "/api/v1/taxauth/status/refresh",
     operation_id = "refresh_taxauth_status",
     tag = "Autoridad tributaria",
-    summary = "Consultar el estado ahora",
     responses(
         (status = 200, description = "As `/status`, and whether the authority was asked for it", body = RefreshView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),

@@ -46,13 +46,14 @@ pub(crate) struct WebhookCreatedView {
     only_shown_once: bool,
 }
 
+/// Crear un webhook
+///
 /// Subscribes an address to events.
 #[utoipa::path(
     post,
     path = "/api/v1/client/webhooks",
     operation_id = "create_webhook",
     tag = "Webhooks",
-    summary = "Crear un webhook",
     request_body = CreateWebhookRequest,
     responses(
         (status = 201, description = "Subscribed; the secret is shown once", body = WebhookCreatedView),

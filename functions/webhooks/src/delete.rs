@@ -7,13 +7,14 @@ use ecf_store::WebhookId;
 
 use crate::App;
 
+/// Eliminar un webhook
+///
 /// Removes a subscription with everything that waits for it.
 #[utoipa::path(
     delete,
     path = "/api/v1/client/webhooks/{public_id}",
     operation_id = "delete_webhook",
     tag = "Webhooks",
-    summary = "Eliminar un webhook",
     params(("public_id" = String, Path, description = "The webhook's id")),
     responses(
         (status = 204, description = "Removed; nothing is delivered to it any more"),

@@ -37,13 +37,14 @@ impl From<Delivery> for DeliveryView {
     }
 }
 
+/// Entregas de un webhook
+///
 /// The attempts of the last 90 days, newest first.
 #[utoipa::path(
     get,
     path = "/api/v1/client/webhooks/{public_id}/deliveries",
     operation_id = "list_deliveries",
     tag = "Webhooks",
-    summary = "Entregas de un webhook",
     params(
         ("public_id" = String, Path, description = "The webhook's id"),
         ("limit" = Option<u32>, Query, description = "1 to 100, 50 unless given"),

@@ -48,13 +48,14 @@ impl From<Webhook> for WebhookView {
     }
 }
 
+/// Listar webhooks
+///
 /// All subscriptions of the key's environment, oldest first.
 #[utoipa::path(
     get,
     path = "/api/v1/client/webhooks",
     operation_id = "list_webhooks",
     tag = "Webhooks",
-    summary = "Listar webhooks",
     responses(
         (status = 200, description = "All subscriptions, oldest first", body = Vec<WebhookView>),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),

@@ -28,13 +28,14 @@ pub(crate) struct RedeliveryView {
     attempt: u32,
 }
 
+/// Reenviar una entrega
+///
 /// Delivers an event once more with the same bytes, at once, and then like any other event until its new day is over.
 #[utoipa::path(
     post,
     path = "/api/v1/client/webhooks/{public_id}/deliveries/{delivery_id}/redeliver",
     operation_id = "redeliver",
     tag = "Webhooks",
-    summary = "Reenviar una entrega",
     params(
         ("public_id" = String, Path, description = "The webhook's id"),
         ("delivery_id" = u64, Path, description = "Any attempt at the event, from the list of deliveries"),

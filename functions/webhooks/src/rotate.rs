@@ -33,13 +33,14 @@ pub(crate) struct SecretRotatedView {
     only_shown_once: bool,
 }
 
+/// Cambiar el secreto de un webhook
+///
 /// Replaces the secret at once: every attempt from here on is signed with the new one, retries of earlier events included.
 #[utoipa::path(
     post,
     path = "/api/v1/client/webhooks/{public_id}/rotate-secret",
     operation_id = "rotate_webhook_secret",
     tag = "Webhooks",
-    summary = "Cambiar el secreto de un webhook",
     params(("public_id" = String, Path, description = "The webhook's id")),
     request_body = RotateSecretRequest,
     responses(

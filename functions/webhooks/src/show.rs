@@ -8,13 +8,14 @@ use ecf_store::WebhookId;
 use crate::App;
 use crate::list::WebhookView;
 
+/// Consultar un webhook
+///
 /// One subscription.
 #[utoipa::path(
     get,
     path = "/api/v1/client/webhooks/{public_id}",
     operation_id = "show_webhook",
     tag = "Webhooks",
-    summary = "Consultar un webhook",
     params(("public_id" = String, Path, description = "The webhook's id")),
     responses(
         (status = 200, description = "The subscription", body = WebhookView),

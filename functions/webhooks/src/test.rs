@@ -25,13 +25,14 @@ pub(crate) struct TestView {
     error: Option<String>,
 }
 
+/// Probar un webhook
+///
 /// Delivers `webhook.test` once, now, and tells what came of it; 200 whatever the receiver did.
 #[utoipa::path(
     post,
     path = "/api/v1/client/webhooks/{public_id}/test",
     operation_id = "test_webhook",
     tag = "Webhooks",
-    summary = "Probar un webhook",
     params(("public_id" = String, Path, description = "The webhook's id")),
     responses(
         (status = 200, description = "What the receiver did with `webhook.test`", body = TestView),

@@ -31,13 +31,14 @@ impl FromFields for UpdateWebhookRequest {
     }
 }
 
+/// Cambiar un webhook
+///
 /// Changes a subscription.
 #[utoipa::path(
     patch,
     path = "/api/v1/client/webhooks/{public_id}",
     operation_id = "update_webhook",
     tag = "Webhooks",
-    summary = "Cambiar un webhook",
     params(("public_id" = String, Path, description = "The webhook's id")),
     request_body = UpdateWebhookRequest,
     responses(

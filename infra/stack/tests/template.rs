@@ -54,6 +54,8 @@ fn each_route_stands_once_and_has_its_twin() {
     assert_eq!(
         routes,
         [
+            "ANY /api-reference status",
+            "ANY /api-reference/{proxy+} status",
             "ANY /api/v1/client/api-keys company",
             "ANY /api/v1/client/api-keys/{proxy+} company",
             "ANY /api/v1/client/audit-export audit-export",

@@ -1,7 +1,7 @@
 //! The published contract as a judge: what a function answers is held against it, so that an answer or a field that it does not
 //! name fails the test that saw it.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use http::{HeaderMap, Method, StatusCode, header};
@@ -53,12 +53,10 @@ impl Contract {
     fn read() -> Self {
         let text = std::fs::read_to_string(DOCUMENT).expect("the contract is in the repository");
         let mut document: Value = serde_json::from_str(&text).expect("the contract is JSON");
-        for schema in document["components"]["schemas"]
-            .as_object_mut()
-            .expect("schemas")
-            .values_mut()
-        {
-            close(schema, true);
+        let mut parts = HashSet::new();
+        collect_parts(&document, &mut parts);
+        for (name, schema) in document["components"]["schemas"].as_object_mut().expect("schemas") {
+            close(schema, parts.contains(name));
         }
         Self {
             document,
@@ -166,8 +164,21 @@ impl Contract {
     }
 }
 
-/// Closes every object of a schema to members that it does not name. A part of `allOf` names only some, and so may a component:
-/// the whole is closed, and the use of a component.
+/// The components that some `allOf` adds to: they stay open where they stand.
+fn collect_parts(value: &Value, parts: &mut HashSet<String>) {
+    match value {
+        Value::Object(members) => {
+            let added = members.get("allOf").and_then(Value::as_array).into_iter().flatten();
+            let named = added.filter_map(|part| part["$ref"].as_str()?.rsplit('/').next());
+            parts.extend(named.map(str::to_owned));
+            members.values().for_each(|member| collect_parts(member, parts));
+        }
+        Value::Array(values) => values.iter().for_each(|value| collect_parts(value, parts)),
+        _ => {}
+    }
+}
+
+/// Closes every object of a schema to members that it does not name. A part of `allOf` names only some: the whole is closed.
 fn close(schema: &mut Value, is_part: bool) {
     match schema {
         Value::Object(members) => close_object(members, is_part),

@@ -363,11 +363,11 @@ async fn routers_are_called_with_key_and_body() {
     async fn echo(headers: http::HeaderMap, Json(body): Json<Value>) -> Json<Value> {
         Json(json!({ "key": headers["x-api-key"].to_str().unwrap(), "body": body }))
     }
-    let router = Router::new().route("/api/v1/ecf", post(echo));
+    let router = Router::new().route("/echo", post(echo));
     let answer = request(
         &router,
         Method::POST,
-        "/api/v1/ecf",
+        "/echo",
         Some("ecf_test_1"),
         Some(&json!({ "a": 1 })),
     )
@@ -389,7 +389,7 @@ async fn a_receiver_keeps_the_bytes_and_answers_as_told() {
     assert_eq!(statuses, [500, 200]);
     let received = receiver.wait_for(2).await;
     assert_eq!(&received[0].body[..], b"{ \"a\" : 1 }");
-    assert_eq!(received[0].header("x-ecf-event"), Some("accepted"));
+    assert_eq!(received[0].header("x-event"), Some("accepted"));
     assert_eq!(received[1].json(), json!({}));
 }
 
@@ -397,7 +397,7 @@ async fn a_receiver_keeps_the_bytes_and_answers_as_told() {
 async fn post_raw(url: &str, body: &str) -> u16 {
     let (address, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
     let head = format!(
-        "POST /{path} HTTP/1.1\r\nHost: {address}\r\nX-ECF-Event: accepted\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        "POST /{path} HTTP/1.1\r\nHost: {address}\r\nX-Event: accepted\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
         body.len()
     );
     let (address, request) = (address.to_owned(), head + body);

@@ -54,6 +54,8 @@ pub(crate) struct ApiKeyCreatedView {
     only_shown_once: bool,
 }
 
+/// Crear una clave de API
+///
 /// Makes a key for the same company and environment. An answer that got lost leaves a key that nobody knows: it stands in the
 /// list, and is revoked like any other.
 #[utoipa::path(
@@ -61,7 +63,6 @@ pub(crate) struct ApiKeyCreatedView {
     path = "/api/v1/client/api-keys",
     operation_id = "create_api_key",
     tag = "Empresa",
-    summary = "Crear una clave de API",
     request_body = CreateApiKeyRequest,
     responses(
         (status = 201, description = "Made; the key is shown once", body = ApiKeyCreatedView),

@@ -45,13 +45,14 @@ impl ListedApiKeyView {
     }
 }
 
+/// Listar claves de API
+///
 /// The keys of the environment, oldest first, expired and revoked ones included.
 #[utoipa::path(
     get,
     path = "/api/v1/client/api-keys",
     operation_id = "list_api_keys",
     tag = "Empresa",
-    summary = "Listar claves de API",
     responses(
         (status = 200, description = "The environment's keys, oldest first", body = Vec<ListedApiKeyView>),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),

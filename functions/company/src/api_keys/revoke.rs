@@ -20,6 +20,8 @@ impl FromFields for RevokeQuery {
     }
 }
 
+/// Revocar una clave de API
+///
 /// Revokes a key of the same environment for good; running instances refuse it within a minute. A revoked key stays in the list,
 /// and revoking it again changes nothing.
 #[utoipa::path(
@@ -27,7 +29,6 @@ impl FromFields for RevokeQuery {
     path = "/api/v1/client/api-keys/{public_id}",
     operation_id = "revoke_api_key",
     tag = "Empresa",
-    summary = "Revocar una clave de API",
     params(
         ("public_id" = String, Path, description = "The key's id, not the key"),
         ("allow_self" = Option<bool>, Query, description = "`true` lets a key revoke itself"),

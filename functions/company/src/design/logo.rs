@@ -13,6 +13,8 @@ use crate::App;
 
 pub(super) const PATH: &str = "/api/v1/client/company/design/logo";
 
+/// Subir el logo de la representación impresa
+///
 /// Takes an image as the logo: PNG or JPEG, at most 256 KB and 2,000 pixels on each side. It is decoded whole and tried out in a PDF before it is
 /// kept, so that what is taken can be printed.
 #[utoipa::path(
@@ -20,7 +22,6 @@ pub(super) const PATH: &str = "/api/v1/client/company/design/logo";
     path = "/api/v1/client/company/design/logo",
     operation_id = "put_logo",
     tag = "Empresa",
-    summary = "Subir el logo de la representación impresa",
     request_body(description = "The image", content((Vec<u8> = "image/png"), (Vec<u8> = "image/jpeg"))),
     responses(
         (status = 200, description = "The design as it is now", body = DesignView),
@@ -54,13 +55,14 @@ pub(crate) async fn put(
     Ok(Json(changed.into()))
 }
 
+/// Descargar el logo de la representación impresa
+///
 /// The logo as it was uploaded.
 #[utoipa::path(
     get,
     path = "/api/v1/client/company/design/logo",
     operation_id = "download_logo",
     tag = "Empresa",
-    summary = "Descargar el logo de la representación impresa",
     responses(
         (status = 200, description = "The image", content((Vec<u8> = "image/png"), (Vec<u8> = "image/jpeg"))),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
@@ -77,13 +79,14 @@ pub(crate) async fn download(State(app): State<App>, caller: Caller) -> Result<D
     Ok(Download::new(bytes, logo.kind.content_type(), logo.kind.file_name()))
 }
 
+/// Quitar el logo de la representación impresa
+///
 /// Prints receipts without a logo again. Twice is once.
 #[utoipa::path(
     delete,
     path = "/api/v1/client/company/design/logo",
     operation_id = "delete_logo",
     tag = "Empresa",
-    summary = "Quitar el logo de la representación impresa",
     responses(
         (status = 200, description = "The design as it is now", body = DesignView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),

@@ -44,12 +44,13 @@ impl ChangeSequence {
     }
 }
 
+/// Cambiar una secuencia
+///
 /// Switches a range on or off, moves its last day, or adds numbers at its end.
 #[utoipa::path(
     patch,
     path = "/api/v1/client/sequences/{public_id}",
     tag = "Secuencias",
-    summary = "Cambiar una secuencia",
     params(("public_id" = String, Path, description = "The range's id")),
     request_body = ChangeSequence,
     responses(

@@ -35,12 +35,13 @@ pub(crate) struct SequencesView {
     total: usize,
 }
 
+/// Listar secuencias
+///
 /// The ranges of the key's environment. A filter that asks for another environment finds none.
 #[utoipa::path(
     get,
     path = "/api/v1/client/sequences",
     tag = "Secuencias",
-    summary = "Listar secuencias",
     params(
         ("environment" = Option<String>, Query, description = "The key's environment; another one lists nothing"),
         ("ecf_type" = Option<String>, Query, description = "Two digits, such as 31"),

@@ -106,12 +106,13 @@ impl FromStr for Bound {
     }
 }
 
+/// Registrar una secuencia
+///
 /// Registers a range that the authority granted. The same range again is answered with what is there.
 #[utoipa::path(
     post,
     path = "/api/v1/client/sequences",
     tag = "Secuencias",
-    summary = "Registrar una secuencia",
     request_body = OpenSequence,
     responses(
         (status = 201, description = "Registered; numbers are given from it when those before it are used up", body = SequenceView),
