@@ -136,6 +136,7 @@ async fn each_answer_is_as_it_was() {
     walk.get("notice", &format!("/api/v1/notices/{}", text(&notice)), 200)
         .await;
     inbox(&mut walk).await;
+    exchange(&mut walk).await;
     walk.get("unknown", &format!("/api/v1/ecf/{}", "0".repeat(32)), 404)
         .await;
     walk.get("nothing-there", "/api/v1/nothing", 404).await;
@@ -172,6 +173,48 @@ async fn company(walk: &mut Walk<'_>) {
     let change = Some(json!({ "is_active": false }));
     walk.ask("sequence-changed", Method::PATCH, &range, change, 200).await;
     walk.get("sequences", "/api/v1/client/sequences?ecf_type=31", 200).await;
+    design(walk).await;
+}
+
+async fn design(walk: &mut Walk<'_>) {
+    let path = "/api/v1/client/company/design";
+    let colours = json!({ "color": "#1F3A5F", "footer": "Gracias por su compra" });
+    walk.ask("design-changed", Method::PATCH, path, Some(colours), 200)
+        .await;
+    walk.get("design", path, 200).await;
+    let logo = format!("{path}/logo");
+    walk.ask("logo-refused", Method::PUT, &logo, Some(json!({})), 415).await;
+    walk.get("logo-none", &logo, 404).await;
+    walk.ask("logo-deleted", Method::DELETE, &logo, None, 200).await;
+}
+
+/// What is said to other issuers, and numbers that nobody will use.
+async fn exchange(walk: &mut Walk<'_>) {
+    let caller = walk.caller;
+    let inbox = caller.get("/client/inbox").await.expect(200);
+    let item = &inbox["items"][0];
+    let mut answer = json!({
+        "idempotency_key": "answer", "encf": item["encf"], "rnc_emisor": item["rnc_emisor"], "rnc_comprador": caller.rnc,
+        "fecha_emision": item["fecha_emision"], "monto_total": item["monto_total"], "estado": "1",
+    });
+    let submit = "/api/v1/ecf/acecf/submit";
+    walk.post("acecf-not-accepted", submit, answer.clone(), 409).await;
+    answer["estado"] = json!("3");
+    walk.post("acecf-refused", submit, answer, 422).await;
+    walk.post("acecf-inbound-refused", "/api/v1/ecf/acecf/inbound", json!({}), 422)
+        .await;
+    walk.post("acecf-outbound-refused", "/api/v1/ecf/acecf/outbound", json!({}), 422)
+        .await;
+    walk.get("acecf-unknown", &format!("/api/v1/ecf/acecf/{}", "0".repeat(32)), 404)
+        .await;
+    let range = json!({ "ecf_type": "44", "sequence_from": 101, "sequence_to": 110, "quantity": 10 });
+    let body = json!({ "idempotency_key": "void", "cancellations": [range] });
+    let cancelled = walk
+        .post("numbers-cancelled", "/api/v1/ecf/cancellations", body, 200)
+        .await;
+    let path = format!("/api/v1/ecf/cancellations/{}", cancelled["public_id"].as_str().unwrap());
+    walk.get("cancellation", &path, 200).await;
+    walk.get("audit-export", "/api/v1/client/audit-export", 200).await;
 }
 
 async fn certificates(walk: &mut Walk<'_>) {
@@ -243,6 +286,8 @@ async fn receipts(walk: &mut Walk<'_>) -> String {
     // Files are no JSON; their own tests hold them byte for byte.
     walk.get("xml", &format!("{path}/xml"), 200).await;
     walk.get("rfce", &format!("{path}/rfce"), 200).await;
+    walk.get("pdf", &format!("{path}/pdf?format=roll58"), 200).await;
+    walk.get("pdf-refused", &format!("{path}/pdf?format=A4"), 422).await;
     let document = format!("/api/v1/client/documents/{id}");
     walk.get("documents", "/api/v1/client/documents?limit=1", 200).await;
     walk.get("document", &document, 200).await;
