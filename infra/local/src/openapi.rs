@@ -106,6 +106,30 @@ mod tests {
 
     use super::*;
 
+    #[test]
+    fn each_operation_belongs_to_a_group_that_is_described() {
+        let document: Value = serde_json::from_str(&document().expect("the parts are JSON")).expect("as written");
+        let groups: Vec<_> = document["tags"]
+            .as_array()
+            .expect("tags")
+            .iter()
+            .map(|tag| &tag["name"])
+            .collect();
+        for (path, methods) in document["paths"].as_object().expect("paths") {
+            for (method, operation) in methods.as_object().expect("methods") {
+                assert!(
+                    groups.contains(&&operation["tags"][0]),
+                    "{method} {path}: {}",
+                    operation["tags"]
+                );
+                assert!(
+                    operation["description"].is_string(),
+                    "{method} {path} has no description"
+                );
+            }
+        }
+    }
+
     /// Clients generated from the document name their methods after it.
     #[test]
     fn each_operation_has_a_name_of_its_own() {

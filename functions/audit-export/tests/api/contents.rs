@@ -3,8 +3,10 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ecf::ReceiptState;
-use ecf_store::ArtifactKind;
-use ecf_testkit::{P12_PIN, test_p12};
+use ecf::catalogue::EstadoAprobacion;
+use ecf_store::{ArtifactKind, BuyerAnswer, BuyerDelivery, ContentHash, DeliveryState};
+use ecf_testkit::{P12_PIN, sign_foreign, test_p12};
+use ecf_webhooks::News;
 use openssl::hash::MessageDigest;
 use openssl::pkcs12::Pkcs12;
 use openssl::sign::Verifier;
@@ -39,6 +41,53 @@ async fn an_archive_of_nothing_is_one_too() {
         (&archive.manifest["receipts"], &archive.manifest["received"]),
         (&json!(0), &json!(0))
     );
+}
+
+#[tokio::test]
+async fn what_the_buyer_sent_back_is_in_it_and_makes_another_archive() {
+    let api = Api::start().await;
+    let invoice = api.receipt("E310000000001").await;
+    api.end(&invoice, ReceiptState::Accepted, false).await;
+    let before = api.archive().await;
+    let (table, artifacts, now) = (api.stack.table(), api.stack.artifacts(), api.stack.clock().now());
+    let (scope, id) = (&api.company.scope, &invoice.public_id);
+    let messages = ["<ARECF><a></a></ARECF>", "<ACECF><a></a></ACECF>"].map(sign_foreign);
+    let [arecf, acecf] = messages.each_ref().map(|message| ContentHash::of(message));
+    for (kind, message) in [ArtifactKind::Arecf, ArtifactKind::Acecf].into_iter().zip(&messages) {
+        artifacts
+            .put(scope, invoice.created_at, id, kind, message.clone())
+            .await
+            .unwrap();
+    }
+    let delivery = BuyerDelivery {
+        state: DeliveryState::Received,
+        words: None,
+        arecf: Some(arecf),
+        at: now,
+        attempts: 1,
+    };
+    table.end_delivery(scope, id, &delivery).await.unwrap();
+    let answer = BuyerAnswer {
+        estado: EstadoAprobacion::Aceptado,
+        reason: None,
+        acecf,
+        received_at: now,
+        signer: "CN=COMPRADOR".to_owned(),
+    };
+    let news = News::ApprovalReceived {
+        receipt: &invoice,
+        answer: &answer,
+    };
+    let news = news.announcement(scope, api.company.rnc.as_str(), now);
+    table.record_buyer_answer(scope, id, &answer, &news).await.unwrap();
+
+    let archive = api.archive().await;
+    let folder = format!("issued/2026-11-27/E310000000001-{}", &id.to_string()[..10]);
+    for (name, message) in ["arecf", "acecf"].iter().zip(&messages) {
+        let file = format!("{folder}/130000001E310000000001-{name}.xml");
+        assert_eq!(archive.files[&file], *message, "{file}");
+        assert!(!before.files.contains_key(&file));
+    }
 }
 
 #[tokio::test]

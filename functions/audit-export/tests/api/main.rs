@@ -18,7 +18,8 @@ use ecf::{Encf, ReceiptState, Rnc};
 use ecf_evidence::Files;
 use ecf_evidence::audit::{Auditor, Order};
 use ecf_store::{
-    ArtifactKind, ContentHash, Exports, Identities, InboxId, InboxItem, Kept, Receipt, Recorded, Span, Verdict,
+    ArtifactKind, ContentHash, Exports, Identities, InboxId, InboxItem, Kept, OutboxEntry, Receipt, Recorded, Span,
+    Verdict,
 };
 use ecf_testkit::{Answer, FOREIGN_RNC, TestCompany, TestStack, foreign_receipt, request, sign_foreign};
 use ecf_webhooks::News;
@@ -94,7 +95,7 @@ impl Api {
             error_message: None,
             secuencia_utilizada: Some(!freed),
             taxauth_response: Some(RESPONSE.to_owned()),
-            outbox: Vec::new(),
+            outbox: vec![OutboxEntry::Exchange],
         };
         let recorded = table.record_verdict(scope, id, verdict, now).await.unwrap();
         assert!(matches!(recorded, Recorded::Now(_)));

@@ -13,6 +13,7 @@ pub(super) fn tags() -> Value {
         ("Webhooks", "Avisos firmados a su sistema, repetidos durante 24 horas hasta que se aceptan."),
         ("Secuencias", "Los rangos de e-NCF, numerados por el servicio o por quien llama."),
         ("Buzón", "Los e-CF recibidos de otros emisores, con su acuse firmado."),
+        ("Aprobaciones", "Aprobar o rechazar lo recibido, lo que dicen los compradores, y los números que se anulan."),
         ("Empresa", "El perfil, el resumen y las claves de API. Una clave vale para una empresa y un ambiente."),
         ("Herramientas", "Verificar un XML firmado, examinar un P12, firmar un formulario de la Oficina Virtual."),
         ("Autoridad tributaria", "El estado de los servicios de la autoridad, su directorio y su registro de contribuyentes."),

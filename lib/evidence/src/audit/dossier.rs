@@ -4,7 +4,7 @@
 
 use bytes::Bytes;
 use ecf_ri::Format;
-use ecf_store::{ArtifactKind, InboxItem, Receipt, Scope, Signed, fiscal_day};
+use ecf_store::{ArtifactKind, ContentHash, InboxItem, Receipt, Scope, Signed, fiscal_day};
 use jiff::Timestamp;
 use xmldsig::{Certificate, Limits};
 
@@ -32,7 +32,7 @@ struct Piece {
 }
 
 impl Auditor {
-    /// A receipt that the company issued: the signed XML, the summary, the print, the authority's answer.
+    /// A receipt that the company issued: the signed XML, the summary, the print, the authority's answer, and what the buyer sent back.
     pub(super) async fn issued(self, receipt: Receipt, design: Prepared) -> Result<Dossier, AuditError> {
         let (mut pieces, mut remarks) = (Vec::new(), Vec::new());
         let document = match receipt.encf() {
@@ -71,6 +71,14 @@ impl Auditor {
         }
         if let Some(response) = &receipt.taxauth_response {
             add(ArtifactKind::TaxauthResponse, Bytes::from(response.clone()));
+        }
+        for (kind, hash) in from_buyer(&receipt) {
+            let (scope, id) = (&receipt.scope, &receipt.public_id);
+            let kept = self.files.artifacts().get(scope, receipt.created_at, id, kind, &hash);
+            match kept.await? {
+                Some(bytes) => add(kind, bytes),
+                None => remarks.push(self.missing(kind, &receipt.public_id)),
+            }
         }
         let row = Row::issued(&receipt, (!pieces.is_empty()).then_some(&folder));
         let modified = receipt.created_at;
@@ -156,6 +164,19 @@ impl Auditor {
         tracing::error!(receipt.id = %id, kind = kind.as_str(), "a document is not in the bucket");
         format!("the {} is not in the bucket", kind.as_str())
     }
+}
+
+/// The buyer's acknowledgement, and the buyer's approval or rejection.
+pub(super) fn from_buyer(receipt: &Receipt) -> impl Iterator<Item = (ArtifactKind, ContentHash)> {
+    let delivery = receipt.buyer_delivery.as_ref();
+    let arecf = delivery
+        .and_then(|delivery| delivery.arecf)
+        .map(|hash| (ArtifactKind::Arecf, hash));
+    let acecf = receipt
+        .buyer_answer
+        .as_ref()
+        .map(|answer| (ArtifactKind::Acecf, answer.acecf));
+    arecf.into_iter().chain(acecf)
 }
 
 /// The day, then the number and enough of the id: a number that a rejection left free may have had several receipts.

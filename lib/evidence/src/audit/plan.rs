@@ -9,6 +9,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan as _, tz::Offset};
 use sha2::{Digest, Sha256};
 use xmldsig::Identity;
 
+use super::dossier::from_buyer;
 use super::index::{self, Row};
 use super::{AuditError, Auditor, README};
 use crate::design::Prepared;
@@ -73,6 +74,7 @@ impl Content {
         let signed = receipt.signed.as_ref();
         let documents = signed.map(|signed| signed.signed_xml).into_iter();
         let documents = documents.chain(signed.and_then(|signed| signed.rfce));
+        let documents = documents.chain(from_buyer(receipt).map(|(_, hash)| hash));
         let mut parts = vec![b"issued".to_vec()];
         parts.extend(Row::issued(receipt, None).cells().map(<[u8]>::to_vec));
         parts.extend(documents.map(|hash| hash.as_bytes().to_vec()));
