@@ -1,0 +1,43 @@
+"""The local system, started for a check that is written in Python."""
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+root = Path(__file__).resolve().parents[2]
+target = Path(os.environ.get("CARGO_TARGET_DIR", root / "target"))
+
+
+@contextlib.contextmanager
+def running():
+    """What the system says when it is ready, and a folder of the check's own; both are gone at the end."""
+    subprocess.run(["cargo", "build", "-q", "--bin", "ecf-local"], cwd=root, check=True)
+    state = Path(tempfile.mkdtemp())
+    with open(state / "ready", "w") as out, open(state / "log", "w") as log:
+        arguments = [target / "debug/ecf-local", "--port", "0", "--data", state / "data", "--json"]
+        system = subprocess.Popen(arguments, stdout=out, stderr=log)
+    try:
+        place = state / "place"
+        place.mkdir()
+        yield json.loads(said_when_ready(system, state)), place
+    finally:
+        system.terminate()
+        system.wait(30)
+        shutil.rmtree(state, ignore_errors=True)
+
+
+def said_when_ready(system, state):
+    for _ in range(300):
+        line = (state / "ready").read_text()
+        if line.endswith("\n"):
+            return line
+        if system.poll() is not None:
+            break
+        time.sleep(0.1)
+    sys.exit((state / "log").read_text() + "the local system did not start")
