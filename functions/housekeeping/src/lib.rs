@@ -188,7 +188,7 @@ async fn look_after(
         return Ok(false);
     };
     app.queues.send_submission(&job, Duration::ZERO).await?;
-    tracing::info!(receipt.id = %receipt.public_id, state = %receipt.state, "an overdue receipt was queued");
+    tracing::info!(receipt.id = %receipt.public_id, state = %receipt.state, due = %entry.at, %next, "an overdue receipt was queued");
     Ok(true)
 }
 

@@ -148,7 +148,7 @@ async fn survive(weather: Weather) {
     proof::the_authority_agrees(&caller, &all).await;
     proof::verdicts_were_told(&endpoint, &records, weather.patience).await;
     proof::verdicts_were_written_once(&log_file(folder.path()));
-    proof::nothing_was_queued_in_a_row(&log_file(folder.path()), SPEED);
+    proof::nothing_was_queued_in_a_row(&log_file(folder.path()));
     let audit = audit::agrees(victim.program(), &clock, begun, weather.patience).await;
     assert_eq!(
         audit.receipts,
