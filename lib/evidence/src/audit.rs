@@ -161,9 +161,9 @@ impl Auditor {
         }
         let mut inbox = Inbox::of(&self.table, &plan.order);
         while let Some(part) = inbox.next().await? {
-            part.iter().for_each(|item| content.item(item));
+            part.iter().for_each(|received| content.item(received));
             let scope = plan.order.scope;
-            let dossiers = stream::iter(part).map(move |item| self.clone().received(scope, item));
+            let dossiers = stream::iter(part).map(move |received| self.clone().received(scope, received));
             filled.take(archive, dossiers.buffered(AT_ONCE)).await?;
         }
         if let Some(signer) = &plan.signer {

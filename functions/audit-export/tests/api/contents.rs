@@ -4,7 +4,10 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use ecf::ReceiptState;
 use ecf::catalogue::EstadoAprobacion;
-use ecf_store::{ArtifactKind, BuyerAnswer, BuyerDelivery, ContentHash, DeliveryState};
+use ecf_store::{
+    Approval, ApprovalCreated, ApprovalId, ApprovalWay, ArtifactKind, BuyerAnswer, BuyerDelivery, ContentHash,
+    DeliveryState, Told,
+};
 use ecf_testkit::{P12_PIN, sign_foreign, test_p12};
 use ecf_webhooks::News;
 use openssl::hash::MessageDigest;
@@ -14,7 +17,7 @@ use openssl::x509::X509;
 use serde_json::json;
 use xmldsig::{Limits, verify};
 
-use crate::{Api, Archive, RESPONSE};
+use crate::{Api, Archive, FOREIGN_RNC, RESPONSE};
 
 #[tokio::test]
 async fn an_archive_of_nothing_is_one_too() {
@@ -88,6 +91,45 @@ async fn what_the_buyer_sent_back_is_in_it_and_makes_another_archive() {
         assert_eq!(archive.files[&file], *message, "{file}");
         assert!(!before.files.contains_key(&file));
     }
+}
+
+#[tokio::test]
+async fn what_the_company_answered_to_a_receipt_is_in_it_and_makes_another_archive() {
+    let api = Api::start().await;
+    let item = api.receive("E310000000007", "Suplidora del Este SRL").await;
+    let before = api.archive().await;
+    let (scope, now) = (&api.company.scope, api.stack.clock().now());
+    let acecf = sign_foreign("<ACECF><a></a></ACECF>");
+    let id = ApprovalId::of(ApprovalWay::Submit.as_str(), scope, "answer");
+    let artifacts = api.stack.artifacts();
+    let kept = artifacts.put_message(scope, now, &id, ArtifactKind::Acecf, acecf.clone());
+    let approval = Approval {
+        id,
+        way: ApprovalWay::Submit,
+        idempotency_key: "answer".to_owned(),
+        rnc_emisor: item.rnc_emisor.clone(),
+        rnc_comprador: item.rnc_comprador.clone(),
+        encf: item.encf,
+        estado: EstadoAprobacion::Aceptado,
+        reason: None,
+        acecf: kept.await.unwrap(),
+        receiver_url: None,
+        created_at: now,
+        issuer: Told::PENDING,
+        authority: Told::PENDING,
+        authority_answer: None,
+        attempts: 0,
+        next_action_at: Some(now),
+    };
+    let created = api.stack.table().create_approval(scope, &approval, true).await;
+    assert_eq!(created.unwrap(), ApprovalCreated::New);
+
+    let archive = api.archive().await;
+    let short = item.id.to_string();
+    let short = &short[short.len() - 10..];
+    let file = format!("received/2026-11-27/{FOREIGN_RNC}E310000000007-{short}/{FOREIGN_RNC}E310000000007-acecf.xml");
+    assert_eq!(archive.files[&file], acecf, "{:?}", archive.names());
+    assert!(!before.files.contains_key(&file));
 }
 
 #[tokio::test]

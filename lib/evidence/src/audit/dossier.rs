@@ -4,12 +4,13 @@
 
 use bytes::Bytes;
 use ecf_ri::Format;
-use ecf_store::{ArtifactKind, ContentHash, InboxItem, Receipt, Scope, Signed, fiscal_day};
+use ecf_store::{ArtifactKind, ContentHash, Receipt, Scope, Signed, fiscal_day};
 use jiff::Timestamp;
 use xmldsig::{Certificate, Limits};
 
 use super::index::Row;
 use super::pack::{Packed, pack};
+use super::plan::Received;
 use super::{AuditError, Auditor};
 use crate::design::Prepared;
 
@@ -101,9 +102,11 @@ impl Auditor {
         })
     }
 
-    /// A receipt that it received: what came, and the acknowledgement that was answered.
-    pub(super) async fn received(self, scope: Scope, item: InboxItem) -> Result<Dossier, AuditError> {
+    /// A receipt that it received: what came, the acknowledgement that was sent back, and the company's approval or rejection.
+    pub(super) async fn received(self, scope: Scope, received: Received) -> Result<Dossier, AuditError> {
+        let Received { item, answer } = received;
         let (mut pieces, mut remarks) = (Vec::new(), Vec::new());
+        let artifacts = self.files.artifacts();
         let document = format!("{}{}", item.rnc_emisor, item.encf);
         let id = item.id.to_string();
         let folder = format!(
@@ -111,21 +114,23 @@ impl Auditor {
             fiscal_day(item.received_at),
             &id[id.len() - SHORT_ID..]
         );
+        let mut add = |kind: ArtifactKind, found: Option<Bytes>| match found {
+            Some(bytes) => pieces.push(Piece {
+                name: format!("{folder}/{}", kind.file_name(&document)),
+                bytes,
+            }),
+            None => remarks.push(self.missing(kind, &item.id)),
+        };
         for (kind, hash) in [
             (ArtifactKind::ReceivedXml, &item.xml),
             (ArtifactKind::Arecf, &item.arecf),
         ] {
-            let artifacts = self.files.artifacts();
-            match artifacts
-                .received(&scope, item.received_at, &item.id, kind, hash)
-                .await?
-            {
-                Some(bytes) => pieces.push(Piece {
-                    name: format!("{folder}/{}", kind.file_name(&document)),
-                    bytes,
-                }),
-                None => remarks.push(self.missing(kind, &item.id)),
-            }
+            let found = artifacts.received(&scope, item.received_at, &item.id, kind, hash);
+            add(kind, found.await?);
+        }
+        if let Some(answer) = answer {
+            let (at, id, kind) = (answer.created_at, &answer.approval, ArtifactKind::Acecf);
+            add(kind, artifacts.message(&scope, at, id, kind, &answer.acecf).await?);
         }
         let row = Row::received(&item, &folder);
         let modified = item.received_at;

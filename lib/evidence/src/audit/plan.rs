@@ -3,7 +3,9 @@
 
 use std::sync::Arc;
 
-use ecf_store::{CompanyId, ContentHash, InboxId, InboxItem, Receipt, Scope, Span, StoreError, Table, fiscal_day};
+use ecf_store::{
+    CompanyId, ContentHash, GivenAnswer, InboxId, InboxItem, Receipt, Scope, Span, StoreError, Table, fiscal_day,
+};
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp, ToSpan as _, tz::Offset};
 use sha2::{Digest, Sha256};
@@ -60,6 +62,12 @@ pub struct Plan {
 #[derive(Debug, Clone)]
 pub(super) struct Heading(Sha256);
 
+/// A receipt that the company received, and what it answered.
+pub(super) struct Received {
+    pub(super) item: InboxItem,
+    pub(super) answer: Option<GivenAnswer>,
+}
+
 /// The hash of the content, as it is gone through.
 pub(super) struct Content(Sha256);
 
@@ -82,10 +90,12 @@ impl Content {
         self.parts(&parts);
     }
 
-    pub(super) fn item(&mut self, item: &InboxItem) {
+    pub(super) fn item(&mut self, Received { item, answer }: &Received) {
         let mut parts = vec![b"received".to_vec()];
         parts.extend(Row::received(item, "").cells().map(<[u8]>::to_vec));
-        parts.extend([item.xml, item.arecf].map(|hash| hash.as_bytes().to_vec()));
+        let answer = answer.map(|answer| answer.acecf);
+        let documents = [item.xml, item.arecf].into_iter().chain(answer);
+        parts.extend(documents.map(|hash| hash.as_bytes().to_vec()));
         self.parts(&parts);
     }
 
@@ -289,7 +299,7 @@ impl<'t> Inbox<'t> {
         }
     }
 
-    pub(super) async fn next(&mut self) -> Result<Option<Vec<InboxItem>>, StoreError> {
+    pub(super) async fn next(&mut self) -> Result<Option<Vec<Received>>, StoreError> {
         let Some(after) = self.at.take() else {
             return Ok(None);
         };
@@ -298,7 +308,10 @@ impl<'t> Inbox<'t> {
         if part.len() == INBOX_PART {
             self.at = part.last().map(|last| Some(last.id));
         }
-        Ok(Some(part))
+        let numbers = part.iter().map(|item| (item.rnc_emisor.clone(), item.encf));
+        let answers = self.table.given_answers(scope, numbers.collect()).await?;
+        let received = part.into_iter().zip(answers);
+        Ok(Some(received.map(|(item, answer)| Received { item, answer }).collect()))
     }
 }
 

@@ -166,6 +166,9 @@ pub enum ApprovalCreated {
 pub struct GivenAnswer {
     pub approval: ApprovalId,
     pub estado: EstadoAprobacion,
+    /// The signed message, kept by the approval's id.
+    pub acecf: ContentHash,
+    pub created_at: Timestamp,
 }
 
 impl Table {
@@ -182,7 +185,9 @@ impl Table {
             let lock = keys::given_answer(scope, &new.rnc_emisor, &new.encf);
             let lock = NewItem::new(&lock)
                 .with(ID, text(new.id))
-                .with(ESTADO, text(new.estado));
+                .with(ESTADO, text(new.estado))
+                .with(ACECF, bytes(new.acecf))
+                .with(CREATED_AT, instant(new.created_at));
             parts.push(Part::PutNew(lock.build()));
         }
         match self.transact("create approval", parts).await {
@@ -223,6 +228,8 @@ impl Table {
             Ok::<_, StoreError>(GivenAnswer {
                 approval: stored.parse(ID)?,
                 estado: stored.parse(ESTADO)?,
+                acecf: ContentHash::from_bytes(stored.hash(ACECF)?),
+                created_at: stored.instant(CREATED_AT)?,
             })
         });
         given.transpose()
