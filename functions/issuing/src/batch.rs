@@ -5,7 +5,9 @@ use axum::body::to_bytes;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use ecf::Node;
-use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, ValidJson, ValidQuery, ValidationError, read_body};
+use ecf_api::{
+    ApiError, Caller, CodedError, Fields, FromFields, NotingCaller, ValidJson, ValidQuery, ValidationError, read_body,
+};
 use futures::stream::{self, StreamExt as _};
 use serde::Serialize;
 use serde_json::Value;
@@ -67,7 +69,7 @@ pub(crate) struct BatchItemView {
 )]
 pub(crate) async fn batch(
     State(app): State<App>,
-    caller: Caller,
+    NotingCaller(caller): NotingCaller,
     ValidQuery(query): ValidQuery<IssueQuery>,
     ValidJson(request): ValidJson<BatchRequest>,
 ) -> Result<Json<BatchView>, ApiError> {

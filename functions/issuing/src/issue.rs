@@ -12,7 +12,9 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use ecf::{Ecf, Numbered, ReceiptState};
-use ecf_api::{ApiError, Caller, CodedError, DocumentView, FieldError, ValidJson, ValidQuery, ValidationError};
+use ecf_api::{
+    ApiError, Caller, CodedError, DocumentView, FieldError, NotingCaller, ValidJson, ValidQuery, ValidationError,
+};
 use ecf_store::{Created, IssuingJob, Mode, NewNote, NewReceipt, Receipt, ReceiptId, StoreError, SubmissionJob};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -71,7 +73,7 @@ pub(crate) struct Order<'r> {
 )]
 pub(crate) async fn issue(
     State(app): State<App>,
-    caller: Caller,
+    NotingCaller(caller): NotingCaller,
     ValidQuery(query): ValidQuery<IssueQuery>,
     ValidJson(request): ValidJson<IssueRequest>,
 ) -> Result<Response, ApiError> {
@@ -124,7 +126,7 @@ pub(crate) async fn issue_one(
     };
     match created {
         Created::New(receipt) => {
-            count(app, &receipt).await;
+            count(app, caller, &receipt).await;
             queue(app, &receipt).await;
             Ok((
                 StatusCode::CREATED,
@@ -231,11 +233,17 @@ pub(crate) fn new_receipt(order: &Order<'_>, numbered: &Numbered, state: Receipt
     }
 }
 
-/// Counts the receipt. The consistency check mends a count that was lost.
-async fn count(app: &App, receipt: &Receipt) {
+/// Counts the receipt, and with it the use of the key. The consistency check mends a count that was lost.
+async fn count(app: &App, caller: &Caller, receipt: &Receipt) {
     let counted = app
         .table
-        .count_created(&receipt.scope, receipt.day(), receipt.ecf_type, &receipt.monto_total)
+        .count_created(
+            &receipt.scope,
+            receipt.day(),
+            receipt.ecf_type,
+            &receipt.monto_total,
+            Some((&caller.key_id, app.clock.now())),
+        )
         .await;
     if let Err(error) = counted {
         tracing::warn!(receipt.id = %receipt.public_id, error = %error, "not counted");

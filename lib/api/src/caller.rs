@@ -5,7 +5,7 @@
 
 use axum::extract::{FromRef, FromRequestParts};
 use ecf::{Environment, Rnc};
-use ecf_store::{ApiKeyId, CompanyId, Scope};
+use ecf_store::{ApiKey, ApiKeyId, CompanyId, Scope};
 use http::request::Parts;
 
 use crate::{ApiError, FieldError};
@@ -52,6 +52,10 @@ impl Caller {
     }
 }
 
+/// A caller of a handler that notes the use of the key with what it writes anyway.
+#[derive(Debug, Clone)]
+pub struct NotingCaller(pub Caller);
+
 impl<S> FromRequestParts<S> for Caller
 where
     Keys: FromRef<S>,
@@ -60,32 +64,58 @@ where
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
-        let Some(header) = parts.headers.get(HEADER) else {
-            return Err(ApiError::validation(vec![FieldError::missing(["header", HEADER])]));
-        };
         let keys = Keys::from_ref(state);
-        let key = match header.to_str().ok().and_then(ApiKeySecret::hash_of) {
-            Some(hash) => keys.valid(hash).await?,
-            None => None,
-        };
-        let Some(key) = key else {
-            return Err(ApiError::unauthorized(
-                "invalid_api_key",
-                "the API key is unknown, expired or revoked",
-            ));
-        };
-        let span = tracing::Span::current();
-        span.record("company.rnc", tracing::field::display(&key.rnc));
-        span.record("environment", key.environment.as_str());
-        Ok(Self {
+        let key = presented(parts, &keys).await?;
+        keys.note_use(&key).await;
+        Ok(key.into())
+    }
+}
+
+impl<S> FromRequestParts<S> for NotingCaller
+where
+    Keys: FromRef<S>,
+    S: Send + Sync,
+{
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ApiError> {
+        let key = presented(parts, &Keys::from_ref(state)).await?;
+        Ok(Self(key.into()))
+    }
+}
+
+impl From<ApiKey> for Caller {
+    fn from(key: ApiKey) -> Self {
+        Self {
             scope: Scope {
                 company: key.company,
                 environment: key.environment,
             },
             rnc: key.rnc,
             key_id: key.id,
-        })
+        }
     }
+}
+
+/// The request's key, if it opens anything now.
+async fn presented(parts: &Parts, keys: &Keys) -> Result<ApiKey, ApiError> {
+    let Some(header) = parts.headers.get(HEADER) else {
+        return Err(ApiError::validation(vec![FieldError::missing(["header", HEADER])]));
+    };
+    let key = match header.to_str().ok().and_then(ApiKeySecret::hash_of) {
+        Some(hash) => keys.valid(hash).await?,
+        None => None,
+    };
+    let Some(key) = key else {
+        return Err(ApiError::unauthorized(
+            "invalid_api_key",
+            "the API key is unknown, expired or revoked",
+        ));
+    };
+    let span = tracing::Span::current();
+    span.record("company.rnc", tracing::field::display(&key.rnc));
+    span.record("environment", key.environment.as_str());
+    Ok(key)
 }
 
 #[cfg(test)]

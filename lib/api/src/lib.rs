@@ -23,7 +23,7 @@ mod views;
 mod visitor;
 
 pub use artifact::{PaperQuery, artifact};
-pub use caller::{ApiKeySecret, Caller, Keys};
+pub use caller::{ApiKeySecret, Caller, Keys, NotingCaller};
 pub use certificate::{
     CertificateTrust, Doubt, LARGEST_P12_BYTES, Owner, P12Fields, UnknownCertificateTrust, open_certificate,
     signing_identity, usable_identity,

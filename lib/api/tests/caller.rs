@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use axum::{Router, extract::FromRef, routing::get};
-use ecf_api::{Caller, Keys, finish};
+use ecf_api::{Caller, Keys, NotingCaller, finish};
 use ecf_testkit::{TestStack, request};
 use http::Method;
 use jiff::SignedDuration;
@@ -23,9 +23,18 @@ async fn whoami(caller: Caller) -> String {
     format!("{} {}", caller.rnc, caller.environment())
 }
 
+async fn issue(NotingCaller(caller): NotingCaller) -> String {
+    caller.rnc.to_string()
+}
+
 fn router(stack: &TestStack) -> Router {
     let keys = Keys::new(stack.table(), stack.clock().clone());
-    finish(Router::new().route("/whoami", get(whoami)).with_state(App { keys }))
+    finish(
+        Router::new()
+            .route("/whoami", get(whoami))
+            .route("/issue", get(issue))
+            .with_state(App { keys }),
+    )
 }
 
 #[tokio::test]
@@ -83,4 +92,29 @@ async fn a_good_key_is_looked_up_once_a_minute_and_a_revocation_works_within_it(
     );
     stack.clock().advance(SignedDuration::from_secs(60));
     ask().await.expect(401);
+}
+
+#[tokio::test]
+async fn the_use_of_a_key_is_noted_unless_the_handler_does_it() {
+    let stack = TestStack::start().await;
+    let company = stack
+        .company_builder()
+        .without_certificate()
+        .without_ranges()
+        .build()
+        .await;
+    let router = router(&stack);
+    let noted = async || {
+        let uses = stack
+            .table()
+            .key_uses(&company.scope, stack.clock().now())
+            .await
+            .unwrap();
+        uses.last(&company.api_key_id)
+    };
+    for (path, at) in [("/issue", None), ("/whoami", Some(stack.clock().now()))] {
+        let answer = request(&router, Method::GET, path, Some(&company.api_key), None).await;
+        assert_eq!(answer.status, 200);
+        assert_eq!(noted().await, at, "{path}");
+    }
 }

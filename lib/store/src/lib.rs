@@ -8,6 +8,7 @@
 //! |---|---|---|---|
 //! | API key → company and environment | [`Table::api_key_by_hash`] | `key#{sha256}` | ½ read |
 //! | API keys of a company | [`Table::api_keys`], [`Table::api_key`] | `co#{company}` / `key#{id}` | by page, 1 read |
+//! | when keys were used | [`Table::note_key_use`], [`Table::key_uses`] | `ku#{company}` / `{id}`; `cnt#…` | 1 write an hour, by page |
 //! | replay check, receipt by id | [`Table::receipt`] | `r#{company}#{env}#{id}` | 1 read |
 //! | next number of a range | [`Table::take_next_number`] | `seq#{company}#{env}` / `{type}#{start}` | ½ read, 1 write |
 //! | ranges; opening, changing | [`Table::ranges`], [`Table::open_range`], [`Table::change_range`] | `seq#{company}#{env}` | by page; 4 writes |
@@ -100,7 +101,7 @@ pub use table::{
     CertificateActivated, CertificateOwner, CertificateSummary, Changed, Claim, Cleared, Company, CompanyChanges,
     CompanyCreated, CompanyDesign, CompanySettings, Condition, Created, DayCounts, DayPage, Delivery, DeliveryState,
     DesignChanges, DirectoryEntry, DirectoryListing, Door, DueEntry, DueNumbers, DueRange, DueRecord, DueType, Edit,
-    Failure, Failures, GivenAnswer, HOLD_SPREAD, Host, InboxItem, Kept, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND,
+    Failure, Failures, GivenAnswer, HOLD_SPREAD, Host, InboxItem, Kept, KeyUses, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND,
     ListedApiKey, ListedReceipt, LogoKind, MOST_FREE, Mode, ModifiedReceipt, NewApiKey, NewCompany, NewNote, NewRange,
     NewReceipt, NewSignup, NewWebhook, Note, Notice, NoticeCategory, NoticeChange, NoticeChanged, NoticeContent,
     NoticeEdit, NoticeEvent, NoticePage, NoticeSeverity, NoticeState, NumberHolder, NumberRange, Numbering,

@@ -21,6 +21,7 @@ mod due;
 mod inbox;
 mod invitations;
 mod item;
+mod key_uses;
 mod keys;
 mod notices;
 mod receipts;
@@ -60,6 +61,7 @@ pub use designs::{CompanyDesign, DesignChanges, LogoKind, StoredLogo};
 pub use directory::{DirectoryEntry, DirectoryListing};
 pub use due::{DueEntry, DueRecord, SHARDS};
 pub use inbox::{InboxItem, Kept};
+pub use key_uses::KeyUses;
 pub use keys::fiscal_day;
 pub use notices::{
     Audience, Notice, NoticeCategory, NoticeChange, NoticeChanged, NoticeContent, NoticeEdit, NoticeEvent, NoticePage,

@@ -79,7 +79,7 @@ impl Api {
     pub(crate) async fn receipt(&self, encf: &str) -> Receipt {
         let receipt = self.stack.signed_receipt(&self.company, encf).await;
         let (table, scope) = (self.stack.table(), &self.company.scope);
-        let counted = table.count_created(scope, receipt.day(), receipt.ecf_type, &receipt.monto_total);
+        let counted = table.count_created(scope, receipt.day(), receipt.ecf_type, &receipt.monto_total, None);
         counted.await.unwrap();
         receipt
     }

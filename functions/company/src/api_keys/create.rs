@@ -111,7 +111,7 @@ pub(crate) async fn create(
         return Err(ApiError::internal("a random API key was taken"));
     }
     let view = ApiKeyCreatedView {
-        listed: ListedApiKeyView::of(listed, caller.key_id, now),
+        listed: ListedApiKeyView::of(listed, None, caller.key_id, now),
         key: secret.text().to_owned(),
         only_shown_once: true,
     };

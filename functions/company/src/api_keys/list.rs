@@ -27,10 +27,12 @@ pub(crate) struct ListedApiKeyView {
     created_at: Instant,
     expires_at: Option<Instant>,
     revoked_at: Option<Instant>,
+    /// When it was used last, exact to an hour; `null`: never, or only to issue and not within 400 days.
+    last_used_at: Option<Instant>,
 }
 
 impl ListedApiKeyView {
-    pub(super) fn of(key: ListedApiKey, current: ApiKeyId, now: Timestamp) -> Self {
+    pub(super) fn of(key: ListedApiKey, last_used_at: Option<Timestamp>, current: ApiKeyId, now: Timestamp) -> Self {
         Self {
             is_active: key.is_active(now),
             is_current: key.id == current,
@@ -41,6 +43,7 @@ impl ListedApiKeyView {
             created_at: key.created_at.into(),
             expires_at: key.expires_at.map(Instant),
             revoked_at: key.revoked_at.map(Instant),
+            last_used_at: last_used_at.map(Instant),
         }
     }
 }
@@ -62,8 +65,13 @@ impl ListedApiKeyView {
 )]
 pub(crate) async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Vec<ListedApiKeyView>>, ApiError> {
     let now = app.clock.now();
-    let keys = own(&app, &caller).await?;
-    let view = |key| ListedApiKeyView::of(key, caller.key_id, now);
+    let (keys, uses) = tokio::try_join!(own(&app, &caller), async {
+        app.table.key_uses(&caller.scope, now).await.map_err(ApiError::from)
+    })?;
+    let view = |key: ListedApiKey| {
+        let last_used_at = uses.last(&key.id);
+        ListedApiKeyView::of(key, last_used_at, caller.key_id, now)
+    };
     Ok(Json(keys.into_iter().map(view).collect()))
 }
 

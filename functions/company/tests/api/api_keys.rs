@@ -1,6 +1,7 @@
 //! `/api/v1/client/api-keys`.
 
-use ecf::Environment;
+use ecf::{Environment, ReceiptType};
+use ecf_store::fiscal_day;
 use ecf_testkit::request;
 use http::Method;
 use jiff::SignedDuration;
@@ -40,7 +41,7 @@ async fn a_new_key_is_shown_once_and_works_at_once() {
     let mut listed = json!({
         "public_id": made["public_id"], "prefix": prefix, "name": "caja 1", "environment": "TesteCF", "is_active": true,
         "is_current": false, "created_at": "2026-11-27T16:00:00.000Z", "expires_at": "2026-12-31T04:00:00.000Z",
-        "revoked_at": null,
+        "revoked_at": null, "last_used_at": null,
     });
     let mut shown = listed.clone();
     shown["key"] = json!(key);
@@ -51,6 +52,7 @@ async fn a_new_key_is_shown_once_and_works_at_once() {
     let list = api.get(KEYS).await.expect(200);
     let list = list.as_array().unwrap();
     assert_eq!(list.len(), 2);
+    listed["last_used_at"] = json!("2026-11-27T16:00:00.000Z");
     assert!(list.contains(&listed), "{list:?}");
     assert!(
         list.iter()
@@ -61,6 +63,40 @@ async fn a_new_key_is_shown_once_and_works_at_once() {
     assert_eq!(asked(&api, Method::GET, COMPANY, &made).await, 401);
     listed["is_active"] = json!(false);
     assert!(api.get(KEYS).await.expect(200).as_array().unwrap().contains(&listed));
+}
+
+#[tokio::test]
+async fn it_is_told_to_the_hour_when_a_key_was_used_last() {
+    let api = Api::start().await;
+    let key = make(&api, json!({})).await;
+    let last_used_at = async || {
+        let list = api.get(KEYS).await.expect(200);
+        let mut keys = list.as_array().unwrap().iter();
+        keys.find(|listed| listed["public_id"] == key["public_id"]).unwrap()["last_used_at"].clone()
+    };
+    assert_eq!(last_used_at().await, Value::Null);
+    for (minutes, told) in [(0, "16:00"), (59, "16:00"), (1, "17:00"), (30, "17:00"), (45, "18:15")] {
+        api.stack.clock().advance(SignedDuration::from_mins(minutes));
+        assert_eq!(asked(&api, Method::GET, COMPANY, &key).await, 200);
+        assert_eq!(last_used_at().await, format!("2026-11-27T{told}:00.000Z"));
+    }
+    // A receipt that it issued is told by the day's counters.
+    let (scope, at) = (api.company.scope, "2026-11-27T18:20:00Z".parse().unwrap());
+    let id = key["public_id"].as_str().unwrap().parse().unwrap();
+    let table = api.stack.table();
+    let counted = table.count_created(&scope, fiscal_day(at), ReceiptType::E31, "1.00", Some((&id, at)));
+    counted.await.unwrap();
+    assert_eq!(last_used_at().await, "2026-11-27T18:20:00.000Z");
+    let days = table.day_counts(&scope, fiscal_day(at), fiscal_day(at)).await.unwrap();
+    assert_eq!(days[0].created[&ReceiptType::E31], 1);
+    // Who is turned away uses nothing.
+    assert_eq!(
+        asked(&api, Method::DELETE, &format!("{}?allow_self=true", one(&key)), &key).await,
+        204
+    );
+    api.stack.clock().advance(SignedDuration::from_hours(2));
+    assert_eq!(asked(&api, Method::GET, COMPANY, &key).await, 401);
+    assert_eq!(last_used_at().await, "2026-11-27T18:20:00.000Z");
 }
 
 #[tokio::test]

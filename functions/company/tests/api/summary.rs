@@ -41,7 +41,7 @@ async fn receipts_are_counted_by_type_and_state_for_today_and_the_month() {
         (yesterday, invoice, "9999999999999999.99", Some(ReceiptState::Accepted)),
         (last_month, invoice, "7.00", Some(ReceiptState::Accepted)),
     ] {
-        table.count_created(scope, day, ecf_type, amount).await.unwrap();
+        table.count_created(scope, day, ecf_type, amount, None).await.unwrap();
         if let Some(state) = state {
             table.count_verdict(scope, day, ecf_type, state, amount).await.unwrap();
         }

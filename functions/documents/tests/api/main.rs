@@ -39,7 +39,7 @@ impl Api {
         let receipt = self.stack.signed_receipt(&self.company, encf).await;
         let (table, scope) = (self.stack.table(), &self.company.scope);
         table
-            .count_created(scope, receipt.day(), receipt.ecf_type, &receipt.monto_total)
+            .count_created(scope, receipt.day(), receipt.ecf_type, &receipt.monto_total, None)
             .await
             .unwrap();
         receipt

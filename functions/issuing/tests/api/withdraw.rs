@@ -224,7 +224,8 @@ async fn of_a_send_claim_and_a_withdrawal_exactly_one_wins() {
 async fn a_withdrawal_whose_answer_was_lost_is_answered_when_it_is_asked_again() {
     let api = Api::start().await;
     let issued = api.issue(&invoice("a")).await.expect(201);
-    api.stack.calls().inject("UpdateItem", 1, Fault::AnswerLost);
+    // The first notes the use of the key.
+    api.stack.calls().inject("UpdateItem", 2, Fault::AnswerLost);
     api.cancel(&issued).await.expect(503);
     assert_eq!(api.cancel(&issued).await.expect(200)["status"], "cancelled");
     api.jobs().await;

@@ -44,7 +44,13 @@ impl World {
         let receipt = self.signed(&encf.to_string()).await;
         let counted = self
             .table()
-            .count_created(&receipt.scope, receipt.day(), receipt.ecf_type, &receipt.monto_total)
+            .count_created(
+                &receipt.scope,
+                receipt.day(),
+                receipt.ecf_type,
+                &receipt.monto_total,
+                None,
+            )
             .await;
         counted.unwrap();
         receipt
@@ -136,7 +142,7 @@ async fn what_notes_take_from_a_receipt_is_held_against_the_notes() {
         .await;
     let counted = world
         .table()
-        .count_created(&note.scope, note.day(), note.ecf_type, &note.monto_total)
+        .count_created(&note.scope, note.day(), note.ecf_type, &note.monto_total, None)
         .await;
     counted.unwrap();
     assert_eq!(world.problems().await, Vec::<String>::new());
@@ -175,7 +181,7 @@ async fn counters_that_drifted_are_told_and_set_right_only_on_request() {
     let table = world.table();
     let (scope, day) = (receipt.scope, receipt.day());
     table
-        .count_created(&scope, day, receipt.ecf_type, "0.50")
+        .count_created(&scope, day, receipt.ecf_type, "0.50", None)
         .await
         .unwrap();
     table

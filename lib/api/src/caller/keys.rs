@@ -1,4 +1,4 @@
-//! Looks keys up, remembering good ones for at most a minute, so that a revocation works within it.
+//! Looks keys up, remembering good ones for at most a minute, so that a revocation works within it, and notes that they are used.
 
 use std::{
     collections::HashMap,
@@ -6,13 +6,16 @@ use std::{
 };
 
 use ecf_runtime::Clock;
-use ecf_store::{ApiKey, StoreError, Table};
+use ecf_store::{ApiKey, ApiKeyId, StoreError, Table};
 use jiff::{SignedDuration, Timestamp};
 
 /// How long an answer of the table is believed.
 const KEPT: SignedDuration = SignedDuration::from_secs(60);
 /// How many keys are remembered; an instance serves few companies within a minute.
 const CAPACITY: usize = 1_000;
+
+/// How exactly it is noted when a key was used.
+const NOTED: SignedDuration = SignedDuration::from_hours(1);
 
 /// The API keys, shared by a function's requests.
 #[derive(Debug, Clone)]
@@ -54,6 +57,19 @@ impl Keys {
         };
         Ok(key.filter(|key| opens(key, now)))
     }
+
+    /// Notes the use at most once an hour. It is a help for who clears keys up, so no request fails for it.
+    pub(super) async fn note_use(&self, key: &ApiKey) {
+        let now = self.clock.now();
+        let is_new = self
+            .cache
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_new_use(key.id, now);
+        if is_new && let Err(error) = self.table.note_key_use(&key.company, &key.id, now).await {
+            tracing::warn!(%error, "the use of an API key was not noted");
+        }
+    }
 }
 
 fn opens(key: &ApiKey, now: Timestamp) -> bool {
@@ -63,6 +79,8 @@ fn opens(key: &ApiKey, now: Timestamp) -> bool {
 #[derive(Debug, Default)]
 struct KeyCache {
     keys: HashMap<[u8; 32], (ApiKey, Timestamp)>,
+    /// When the use of which key was noted.
+    noted: HashMap<ApiKeyId, Timestamp>,
 }
 
 impl KeyCache {
@@ -80,6 +98,22 @@ impl KeyCache {
             self.keys.clear();
         }
         self.keys.insert(hash, (key, now));
+    }
+
+    /// Whether this use is to be noted; whoever is told so notes it.
+    fn is_new_use(&mut self, key: ApiKeyId, now: Timestamp) -> bool {
+        let is_old = |noted: &Timestamp| now.duration_since(*noted) >= NOTED;
+        if self.noted.get(&key).is_some_and(|noted| !is_old(noted)) {
+            return false;
+        }
+        if self.noted.len() >= CAPACITY {
+            self.noted.retain(|_, noted| !is_old(noted));
+        }
+        if self.noted.len() >= CAPACITY {
+            self.noted.clear();
+        }
+        self.noted.insert(key, now);
+        true
     }
 }
 

@@ -7,15 +7,19 @@
 use std::{collections::BTreeMap, fmt};
 
 use ecf::{Amounts, Monto, ReceiptState, ReceiptType};
-use jiff::civil::Date;
+use jiff::{Timestamp, civil::Date};
 
 use super::{
     Query, Sort, Table,
     change::Change,
     item::{Stored, number},
+    key_uses,
     keys::{self, SK},
 };
-use crate::{StoreError, ids::Scope};
+use crate::{
+    StoreError,
+    ids::{ApiKeyId, Scope},
+};
 
 /// Ends the name of a count of centavos.
 const AMOUNT: &str = "$";
@@ -104,15 +108,21 @@ fn amount_name(ecf_type: ReceiptType, state: Option<ReceiptState>) -> String {
 }
 
 impl Table {
-    /// Counts a receipt that was created on this day.
+    /// Counts a receipt that was created on this day, and notes which API key asked for it, and when.
     pub async fn count_created(
         &self,
         scope: &Scope,
         day: Date,
         ecf_type: ReceiptType,
         monto_total: &str,
+        asked_by: Option<(&ApiKeyId, Timestamp)>,
     ) -> Result<(), StoreError> {
-        self.count(scope, day, (ecf_type, None), monto_total).await
+        let change = counted(scope, day, (ecf_type, None), monto_total);
+        let change = match asked_by {
+            Some((key, at)) => key_uses::issued(change, key, at),
+            None => change,
+        };
+        self.apply("count", change).await.map(|_| ())
     }
 
     /// Counts how a receipt that was created on this day ended.
@@ -124,7 +134,8 @@ impl Table {
         state: ReceiptState,
         monto_total: &str,
     ) -> Result<(), StoreError> {
-        self.count(scope, day, (ecf_type, Some(state)), monto_total).await
+        let change = counted(scope, day, (ecf_type, Some(state)), monto_total);
+        self.apply("count", change).await.map(|_| ())
     }
 
     /// The counts of the days from `from` to `to`, both included; days without receipts are left out.
@@ -133,32 +144,27 @@ impl Table {
             sort: Sort::Between(SK, keys::day(from), keys::day(to)),
             ..Query::of(keys::counters_partition(scope))
         };
-        self.query("read counters", query)
-            .await?
-            .iter()
-            .map(read_counts)
-            .collect()
+        let days = self.query("read counters", query).await?;
+        days.iter().map(read_counts).collect()
     }
+}
 
-    async fn count(
-        &self,
-        scope: &Scope,
-        day: Date,
-        (ecf_type, state): (ReceiptType, Option<ReceiptState>),
-        monto_total: &str,
-    ) -> Result<(), StoreError> {
-        let change = Change::of(keys::counter(scope, day))
-            .add(&count_name(ecf_type, state), number(1))
-            .add(&amount_name(ecf_type, state), number(centavos(monto_total)));
-        self.apply("count", change).await?;
-        Ok(())
-    }
+fn counted(
+    scope: &Scope,
+    day: Date,
+    (ecf_type, state): (ReceiptType, Option<ReceiptState>),
+    monto_total: &str,
+) -> Change {
+    Change::of(keys::counter(scope, day))
+        .add(&count_name(ecf_type, state), number(1))
+        .add(&amount_name(ecf_type, state), number(centavos(monto_total)))
 }
 
 fn read_counts(stored: &Stored) -> Result<DayCounts, StoreError> {
     let day = stored.sk()?.parse().map_err(|error| stored.corrupt(SK, error))?;
     let mut counts = DayCounts::none(day);
-    for name in stored.names().filter(|name| ![keys::PK, SK].contains(name)) {
+    let is_count = |name: &&str| ![keys::PK, SK].contains(name) && !key_uses::is_key_use(name);
+    for name in stored.names().filter(is_count) {
         let bad = |error: &dyn std::fmt::Display| stored.corrupt("count", format!("{name}: {error}"));
         let (of, is_amount) = name.strip_suffix(AMOUNT).map_or((name, false), |of| (of, true));
         let (ecf_type, state) = of

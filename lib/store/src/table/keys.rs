@@ -131,6 +131,15 @@ pub(crate) fn listed_api_key(company: &CompanyId, id: &ApiKeyId) -> Key {
     Key::new(company_partition(company), format!("{LISTED_API_KEYS}{id}"))
 }
 
+/// When the company's API keys were used; apart from the keys, so that who notes it needs no right to change them.
+pub(crate) fn key_uses_partition(company: &CompanyId) -> String {
+    format!("ku#{company}")
+}
+
+pub(crate) fn key_use(company: &CompanyId, id: &ApiKeyId) -> Key {
+    Key::new(key_uses_partition(company), id.to_string())
+}
+
 pub(crate) const CERTIFICATE: &str = "cert#";
 
 /// A certificate in its company's history.
@@ -547,6 +556,7 @@ notice for one  nf#040g2081040g2081040g2081040g2081 / 000000000007
             ("signup", signup(&[4; 32]).to_string()),
             ("api key", api_key(&[5; 32]).to_string()),
             ("listed api key", listed_api_key(&company_id, &key_id).to_string()),
+            ("use of an api key", key_use(&company_id, &key_id).to_string()),
             (
                 "certificate",
                 certificate(&company_id, &CertificateId::of(&company_id, &[7; 32])).to_string(),

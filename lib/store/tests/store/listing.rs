@@ -178,7 +178,7 @@ impl App {
     async fn counted(&self, receipt: &Receipt) {
         let (day, total) = (receipt.day(), &receipt.monto_total);
         self.table
-            .count_created(&self.scope, day, receipt.ecf_type, total)
+            .count_created(&self.scope, day, receipt.ecf_type, total, None)
             .await
             .unwrap();
         if receipt.state.is_final() {

@@ -61,13 +61,13 @@ async fn counters_hold_days_types_and_states_apart() {
     let counts = (0..20).map(|place| {
         let (table, scope) = (app.table.clone(), app.scope);
         let day = if place < 15 { monday } else { friday };
-        tokio::spawn(async move { table.count_created(&scope, day, T31, "118.00").await.unwrap() })
+        tokio::spawn(async move { table.count_created(&scope, day, T31, "118.00", None).await.unwrap() })
     });
     for count in counts.collect::<Vec<_>>() {
         count.await.unwrap();
     }
     app.table
-        .count_created(&app.scope, monday, ReceiptType::E32, "0.05")
+        .count_created(&app.scope, monday, ReceiptType::E32, "0.05", None)
         .await
         .unwrap();
     app.table

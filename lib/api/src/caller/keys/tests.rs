@@ -67,3 +67,21 @@ fn the_cache_stays_bounded_and_drops_old_keys_first() {
         assert!(cache.keys.len() <= CAPACITY);
     }
 }
+
+#[test]
+fn a_use_is_noted_once_an_hour_and_the_memory_of_it_stays_bounded() {
+    let id = |number: usize| {
+        let mut bytes = [0; 20];
+        bytes[..8].copy_from_slice(&number.to_be_bytes());
+        ApiKeyId::from_random(bytes)
+    };
+    let mut cache = KeyCache::default();
+    assert!(cache.is_new_use(id(1), noon()));
+    assert!(!cache.is_new_use(id(1), noon() + SignedDuration::from_mins(59)));
+    assert!(cache.is_new_use(id(2), noon()));
+    assert!(cache.is_new_use(id(1), noon() + SignedDuration::from_mins(60)));
+    for number in 0..3 * CAPACITY {
+        cache.is_new_use(id(number), noon());
+        assert!(cache.noted.len() <= CAPACITY);
+    }
+}

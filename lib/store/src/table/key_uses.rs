@@ -1,0 +1,91 @@
+//! When API keys were used. It helps whoever clears keys up, so it may be an hour old, and no request fails for it.
+//!
+//! A request that issues a receipt counts it anyway: the time rides on that write. The others write an item of their own, at
+//! most once an hour; it lies apart from the keys, so that who notes a use needs no right to change them.
+
+use std::collections::HashMap;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    Query, Sort, Table,
+    change::Change,
+    item::instant,
+    keys::{self, SK},
+};
+use crate::{
+    StoreError,
+    ids::{ApiKeyId, CompanyId, Scope},
+};
+
+const USED_AT: &str = "used_at";
+/// Starts the name of a key's last use in a day's counters.
+const ISSUED_BY: &str = "k:";
+/// So much of an id tells a company's keys apart, and a shop with forty tills still has counters of less than a kilobyte.
+const ID_PART: usize = 10;
+/// How far back the days are searched for receipts that a key issued.
+const DAYS: i64 = 400;
+
+/// When the keys of a company were used last.
+#[derive(Debug, Clone, Default)]
+pub struct KeyUses(HashMap<String, Timestamp>);
+
+impl KeyUses {
+    pub fn last(&self, key: &ApiKeyId) -> Option<Timestamp> {
+        self.0.get(part(&key.to_string())).copied()
+    }
+
+    fn see(&mut self, key: &str, at: Timestamp) {
+        let seen = self.0.entry(part(key).to_owned()).or_insert(at);
+        *seen = at.max(*seen);
+    }
+}
+
+fn part(id: &str) -> &str {
+    id.get(..ID_PART).unwrap_or(id)
+}
+
+/// Whether a day's counters tell a key's use under this name.
+pub(super) fn is_key_use(name: &str) -> bool {
+    name.starts_with(ISSUED_BY)
+}
+
+/// Adds to a write of the day's counters that this key issued something.
+pub(super) fn issued(change: Change, key: &ApiKeyId, at: Timestamp) -> Change {
+    change.set(&format!("{ISSUED_BY}{}", part(&key.to_string())), instant(at))
+}
+
+impl Table {
+    /// Notes that a key opened something. The latest time stays, whoever comes late.
+    pub async fn note_key_use(&self, company: &CompanyId, id: &ApiKeyId, at: Timestamp) -> Result<(), StoreError> {
+        let change = Change::of(keys::key_use(company, id))
+            .set(USED_AT, instant(at))
+            .when("attribute_not_exists(used_at) OR used_at < :at")
+            .bind(":at", instant(at));
+        self.apply("note use of API key", change).await.map(|_| ())
+    }
+
+    /// When the company's keys were used last: whatever for, or within the last 400 days to issue in this environment.
+    pub async fn key_uses(&self, scope: &Scope, now: Timestamp) -> Result<KeyUses, StoreError> {
+        let day_of = |at| keys::day(keys::fiscal_day(at));
+        let days = Query {
+            sort: Sort::Between(SK, day_of(now - SignedDuration::from_hours(24 * DAYS)), day_of(now)),
+            ..Query::of(keys::counters_partition(scope))
+        };
+        let noted = Query::of(keys::key_uses_partition(&scope.company));
+        let (days, noted) = tokio::try_join!(
+            self.query("read counters", days),
+            self.query("list uses of API keys", noted)
+        )?;
+        let mut uses = KeyUses::default();
+        for stored in &noted {
+            uses.see(stored.sk()?, stored.instant(USED_AT)?);
+        }
+        for (stored, name) in days.iter().flat_map(|day| day.names().map(move |name| (day, name))) {
+            if let Some(key) = name.strip_prefix(ISSUED_BY) {
+                uses.see(key, stored.instant_named(name, ISSUED_BY)?);
+            }
+        }
+        Ok(uses)
+    }
+}
