@@ -4,8 +4,9 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Bytes;
@@ -53,6 +54,26 @@ fn holding(says: &'static str) -> String {
         while stream.read(&mut buffer).is_ok_and(|read| read > 0) {}
     });
     url
+}
+
+/// A receiver that begins like this and then says one piece again and again, with pauses, until the caller hangs up; and how
+/// many bytes it got rid of.
+fn endless(begins: &'static str, piece: &'static str, pause: Duration) -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let said = Arc::new(AtomicUsize::new(0));
+    let counter = said.clone();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let _ = stream.read(&mut [0; 65_536]);
+        let mut next = begins;
+        while stream.write_all(next.as_bytes()).is_ok() {
+            counter.fetch_add(next.len(), Ordering::Relaxed);
+            std::thread::sleep(pause);
+            next = piece;
+        }
+    });
+    (url, said)
 }
 
 fn client(reach: Reach, total: Duration) -> GuardedClient {
@@ -163,6 +184,52 @@ async fn who_answers_and_never_ends_has_answered() {
     let attempt = deliver(&client, &url, &secret(), EventName::Rejected, b"{}".to_vec()).await;
     assert_eq!((attempt.status_code, attempt.succeeded), (Some(200), true));
     assert_eq!(attempt.excerpt.as_deref(), Some("recibido"));
+}
+
+#[tokio::test]
+async fn who_drips_is_given_up_when_the_time_is_over() {
+    let total = Duration::from_millis(400);
+    let pause = Duration::from_millis(20);
+    for (begins, status_code) in [
+        ("HTTP/1.1 200 OK\r\nx-slow: ", None),
+        ("HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n", Some(200)),
+        ("HTTP/1.1 500 Oh\r\ntransfer-encoding: chunked\r\n\r\n", Some(500)),
+    ] {
+        let (url, _) = endless(begins, "1\r\n.\r\n", pause);
+        let begun = Instant::now();
+        let client = client(Reach::PublicAndLoopback, total);
+        let attempt = deliver(&client, &url, &secret(), EventName::Accepted, b"{}".to_vec()).await;
+        assert_eq!(attempt.status_code, status_code, "{begins}");
+        assert!(begun.elapsed() >= total && begun.elapsed() < 20 * total, "{begins}");
+    }
+}
+
+#[tokio::test]
+async fn headers_without_end_are_not_read_to_the_end() {
+    let (url, said) = endless(
+        "HTTP/1.1 200 OK\r\n",
+        "x-more: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n",
+        Duration::ZERO,
+    );
+    let attempt = attempt(&url).await;
+    assert!(matches!(attempt.error, Some(DeliveryError::Broken(_))), "{attempt:?}");
+    // What the sockets held at the end counts too.
+    let said = said.load(Ordering::Relaxed);
+    assert!(said < 16 << 20, "{said} bytes");
+}
+
+#[tokio::test]
+async fn a_reply_without_end_is_not_read_to_the_end() {
+    let (url, said) = endless(
+        "HTTP/1.1 200 OK\r\n\r\n",
+        "<a>aaaaaaaaaaaaaaaaaaaaaaaaaaaa</a>",
+        Duration::ZERO,
+    );
+    let client = client(Reach::PublicAndLoopback, Duration::from_secs(30));
+    let reply = client.get(&url).await;
+    assert!(matches!(reply, Err(DeliveryError::TooLong)), "{reply:?}");
+    let said = said.load(Ordering::Relaxed);
+    assert!(said < 16 << 20, "{said} bytes");
 }
 
 #[tokio::test]

@@ -1,5 +1,7 @@
 //! Strangers who mean no good: the right answer, and nothing kept.
 
+use std::time::Instant;
+
 use axum::body::Body;
 use ecf_testkit::{foreign_receipt, send};
 use http::header::ALLOW;
@@ -99,14 +101,29 @@ async fn other_methods_are_told_which_one_is_taken() {
 
 #[tokio::test]
 async fn many_duplicates_cost_reads_and_no_writes() {
+    duplicates(10).await;
+}
+
+#[tokio::test]
+#[ignore = "minutes in an unoptimised build; prints what they cost"]
+async fn ten_thousand_duplicates_cost_reads_and_no_writes() {
+    duplicates(10_000).await;
+}
+
+async fn duplicates(count: u32) {
     let api = Api::start().await;
     let xml = foreign_receipt(api.company.rnc.as_str(), "E310000000001", api.clock().now());
     assert_eq!(acknowledged(&api.receive(&xml).await), received());
-    let before = api.stack.calls().units();
-    for _ in 0..10 {
+    let (before, begun) = (api.stack.calls().units(), Instant::now());
+    for _ in 0..count {
         assert_eq!(acknowledged(&api.receive(&xml).await), not_received("3"));
     }
-    let after = api.stack.calls().units();
+    let (after, took) = (api.stack.calls().units(), begun.elapsed());
+    println!(
+        "{count} duplicates: {} read units, {} write units, {took:?}",
+        after.read - before.read,
+        after.write - before.write
+    );
     assert_eq!(after.write.to_bits(), before.write.to_bits());
     assert_eq!(api.inbox().await.len(), 1);
 }
