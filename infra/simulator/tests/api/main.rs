@@ -6,6 +6,7 @@ mod approvals;
 mod authentication;
 mod control;
 mod documents;
+mod emisorreceptor;
 mod faults;
 mod queries;
 mod reception;
