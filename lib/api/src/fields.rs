@@ -20,7 +20,7 @@
 //! Kinds, messages and contexts are FastAPI's. A `null` counts as absent, and unknown fields are ignored, unless the reader
 //! asks for [`Fields::edit`] or [`Fields::refuse_unknown`]: a change must not pass over what it does not understand.
 
-use ecf::{Node, Violation};
+use ecf::{Node, Piece, Violation};
 use ecf_store::Edit;
 
 use crate::{ApiError, FieldError};
@@ -41,7 +41,7 @@ pub trait FromFields: Sized {
 #[derive(Debug)]
 pub struct Fields {
     root: &'static str,
-    members: Vec<(Box<str>, Node)>,
+    members: Vec<(Piece, Node)>,
     /// Names of fields that were read and had been given.
     taken: Vec<&'static str>,
     errors: Vec<FieldError>,
@@ -49,7 +49,7 @@ pub struct Fields {
 
 impl Fields {
     /// The fields of a request whose errors are told under `root`.
-    pub(crate) fn new(root: &'static str, members: Vec<(Box<str>, Node)>) -> Self {
+    pub(crate) fn new(root: &'static str, members: Vec<(Piece, Node)>) -> Self {
         Self {
             root,
             members,
@@ -59,7 +59,7 @@ impl Fields {
     }
 
     /// Reads a whole request, or says everything that is wrong with it.
-    pub(crate) fn read_all<T: FromFields>(root: &'static str, members: Vec<(Box<str>, Node)>) -> Result<T, ApiError> {
+    pub(crate) fn read_all<T: FromFields>(root: &'static str, members: Vec<(Piece, Node)>) -> Result<T, ApiError> {
         let mut fields = Self::new(root, members);
         let value = T::read(&mut fields);
         fields.finish(value)
@@ -77,7 +77,7 @@ impl Fields {
 
     /// Whether the field was given and not `null`, whether or not it was read meanwhile.
     pub fn is_given(&self, name: &str) -> bool {
-        let waits = |(known, value): &(Box<str>, Node)| **known == *name && !value.is_null();
+        let waits = |(known, value): &(Piece, Node)| **known == *name && !value.is_null();
         self.taken.contains(&name) || self.members.iter().any(waits)
     }
 
@@ -103,7 +103,7 @@ impl Fields {
 
     /// Records an error for each field that has none of these names.
     pub fn refuse_unknown(&mut self, names: &[&'static str]) {
-        let unknown: Vec<Box<str>> = self
+        let unknown: Vec<Piece> = self
             .members
             .iter()
             .filter(|(given, _)| !names.contains(&&**given))
@@ -163,7 +163,7 @@ impl Fields {
     }
 
     fn is_null(&self, name: &str) -> bool {
-        let null = |(known, value): &(Box<str>, Node)| **known == *name && value.is_null();
+        let null = |(known, value): &(Piece, Node)| **known == *name && value.is_null();
         // What was taken out left a null behind.
         !self.taken.contains(&name) && self.members.iter().any(null)
     }

@@ -93,7 +93,7 @@ impl Form {
             }
             let file = read(part, &name).await?;
             if file.name.is_none() {
-                texts.push((name.clone().into_boxed_str(), Node::Text(text(&file.bytes).into())));
+                texts.push((name.as_str().into(), Node::Text(text(&file.bytes).into())));
             }
             files.push((name, file));
         }

@@ -30,7 +30,7 @@ where
             } else {
                 Node::Text(value.into())
             };
-            (name.into_boxed_str(), node)
+            (name.into(), node)
         });
         Fields::read_all("query", members.collect()).map(Self)
     }

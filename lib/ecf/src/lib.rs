@@ -36,7 +36,7 @@ pub use draft::{Draft, Ecf, Numbered, SUMMARY_THRESHOLD};
 pub use encf::{Encf, EncfError, Ncf, NcfError};
 pub use environment::{Environment, UnknownEnvironment};
 pub use field::hints::nearest_name;
-pub use json::{JsonError, Node};
+pub use json::{JsonError, Node, Piece};
 pub use money::{Amounts, Cantidad, DecimalError, Monto, Peso, Porcentaje, Precio, Subcantidad, TipoCambio};
 pub use receipt_type::{ReceiptType, UnknownReceiptType};
 pub use rnc::{Rnc, RncError};

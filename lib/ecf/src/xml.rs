@@ -6,7 +6,7 @@ use quick_xml::Reader;
 use quick_xml::events::{BytesRef, Event};
 use thiserror::Error;
 
-use crate::{Node, UnknownReceiptType};
+use crate::{Node, Piece, UnknownReceiptType};
 
 /// Why bytes are no document of ours.
 #[derive(Debug, Error)]
@@ -55,13 +55,13 @@ pub enum XmlError {
 
 /// An element that is still open.
 struct Open {
-    name: Box<str>,
-    members: Vec<(Box<str>, Node)>,
+    name: Piece,
+    members: Vec<(Piece, Node)>,
     text: String,
 }
 
 impl Open {
-    fn close(self) -> (Box<str>, Node) {
+    fn close(self) -> (Piece, Node) {
         let node = if !self.members.is_empty() {
             Node::Object(self.members)
         } else if self.text.trim().is_empty() {
@@ -73,7 +73,7 @@ impl Open {
     }
 
     /// Adds a child; a name that is there already makes a list.
-    fn add(&mut self, name: Box<str>, node: Node) {
+    fn add(&mut self, name: Piece, node: Node) {
         match self.members.iter_mut().rev().find(|(known, _)| *known == name) {
             Some((_, Node::Array(elements))) => elements.push(node),
             Some((_, one)) => *one = Node::Array(vec![std::mem::replace(one, Node::Null), node]),
@@ -98,7 +98,7 @@ pub(crate) fn parse_root(bytes: &[u8], expected: &'static str) -> Result<Node, X
     }
 }
 
-fn parse(text: &str) -> Result<(Box<str>, Node), XmlError> {
+fn parse(text: &str) -> Result<(Piece, Node), XmlError> {
     let mut reader = Reader::from_str(text);
     let mut open: Vec<Open> = Vec::new();
     let mut root = None;

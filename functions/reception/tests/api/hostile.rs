@@ -110,6 +110,7 @@ async fn ten_thousand_duplicates_cost_reads_and_no_writes() {
     duplicates(10_000).await;
 }
 
+#[expect(clippy::print_stdout, reason = "what it measures is for people to read")]
 async fn duplicates(count: u32) {
     let api = Api::start().await;
     let xml = foreign_receipt(api.company.rnc.as_str(), "E310000000001", api.clock().now());

@@ -6,7 +6,7 @@
 use super::values::Scalar;
 use super::{Block, Content, Field, Member, Presence, Problem, Value, hints};
 use crate::violation::{Grade, Violation};
-use crate::{Amounts, Node, ReceiptType};
+use crate::{Amounts, Node, Piece, ReceiptType};
 
 /// Where a tree comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,9 +89,9 @@ impl Reader {
         match node {
             Node::Null => {}
             Node::Object(members) => {
-                let slots = self.slots::<B>(members);
+                let (slots, strange) = self.slots::<B>(members);
                 block.read_members(&slots[..B::FIELDS.len()], self);
-                self.unknown::<B>(members);
+                self.unknown::<B>(&strange);
             }
             // `DetallesItems: [...]` for `DetallesItems: {Item: [...]}`.
             Node::Array(_) if matches!(B::FIELDS, [Field { repeated: true, .. }]) => {
@@ -160,42 +160,48 @@ impl Reader {
         None
     }
 
-    /// The member for each row of the block, by name or alias.
-    fn slots<'n, B: Block>(&mut self, members: &'n [(Box<str>, Node)]) -> [Option<&'n Node>; MOST_FIELDS] {
+    /// The member for each row of the block, by name or alias, and the members that no row names.
+    fn slots<'n, B: Block>(
+        &mut self,
+        members: &'n [(Piece, Node)],
+    ) -> ([Option<&'n Node>; MOST_FIELDS], Vec<&'n (Piece, Node)>) {
         const { assert!(B::FIELDS.len() <= MOST_FIELDS) };
         let mut slots = [None; MOST_FIELDS];
         // Payloads mostly follow the order of the schema: the search starts where the last one ended.
         let mut next = 0;
-        for (key, value) in members {
-            if let Some(place) = place_of(B::FIELDS, next, |field| **key == *field.name) {
-                slots[place] = Some(value);
-                next = place + 1;
+        let mut strange = Vec::new();
+        for member in members {
+            match place_of(B::FIELDS, next, |field| *member.0 == *field.name) {
+                Some(place) => {
+                    slots[place] = Some(&member.1);
+                    next = place + 1;
+                }
+                None => strange.push(member),
             }
         }
-        for (key, value) in members {
+        strange.retain(|(key, value)| {
             let Some(place) = place_of(B::FIELDS, 0, |field| hints::is_alias(key, field.name)) else {
-                continue;
+                return true;
             };
-            if slots[place].is_some() {
-                continue;
+            if slots[place].is_none() {
+                slots[place] = Some(value);
+                self.path.push(Step::Name(B::FIELDS[place].name));
+                let message = format!("{key} was taken as {}", B::FIELDS[place].name);
+                self.notice(
+                    Problem::new("AVISO-02", "alias", message).expecting(B::FIELDS[place].name),
+                    None,
+                );
+                self.path.pop();
             }
-            slots[place] = Some(value);
-            self.path.push(Step::Name(B::FIELDS[place].name));
-            let message = format!("{key} was taken as {}", B::FIELDS[place].name);
-            self.notice(
-                Problem::new("AVISO-02", "alias", message).expecting(B::FIELDS[place].name),
-                None,
-            );
-            self.path.pop();
-        }
-        slots
+            false
+        });
+        (slots, strange)
     }
 
     /// Members that no row names. Whatever is null counts as absent even there.
-    fn unknown<B: Block>(&mut self, members: &[(Box<str>, Node)]) {
-        for (key, value) in members {
-            let known = |field: &Field| **key == *field.name || hints::is_alias(key, field.name);
-            if value.is_null() || B::FIELDS.iter().any(known) {
+    fn unknown<B: Block>(&mut self, strange: &[&(Piece, Node)]) {
+        for (key, value) in strange {
+            if value.is_null() {
                 continue;
             }
             if self.context.source == Source::Received && self.path.is_empty() && &**key == "Signature" {

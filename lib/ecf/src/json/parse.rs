@@ -1,11 +1,16 @@
-//! Reading JSON level by level over raw values: serde_json judges the syntax, numbers stay text.
+//! Reading JSON in two passes: serde_json judges the syntax of the whole, then the tree is built from the text, so that
+//! numbers stay text.
 
-use std::fmt;
+use std::collections::HashSet;
 
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::{JsonError, Node};
+use super::{JsonError, Node, Piece};
+
+/// A few members are compared faster than hashed; many must not cost the square of their count.
+const COMPARED: usize = 32;
+/// As many members as most objects of a receipt have.
+const MEMBERS: usize = 8;
 
 pub(super) fn parse(bytes: &[u8]) -> Result<Node, JsonError> {
     let text = std::str::from_utf8(bytes).map_err(|error| JsonError::Utf8 {
@@ -13,7 +18,127 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Node, JsonError> {
     })?;
     let source = Source { text };
     let whole: &RawValue = serde_json::from_str(text).map_err(|error| source.syntax(text, &error))?;
-    source.node(whole.get(), 0)
+    let mut scanner = Scanner {
+        source,
+        at: source.start(whole.get()),
+    };
+    scanner.value(0)
+}
+
+/// Goes once over a text whose syntax is known to be right, but for what escapes in texts stand for.
+struct Scanner<'a> {
+    source: Source<'a>,
+    at: usize,
+}
+
+impl<'a> Scanner<'a> {
+    fn value(&mut self, depth: usize) -> Result<Node, JsonError> {
+        let first = self.peek();
+        if matches!(first, b'{' | b'[') && depth == Node::MAX_DEPTH {
+            return Err(JsonError::TooDeep { offset: self.at });
+        }
+        Ok(match first {
+            b'{' => self.object(depth)?,
+            b'[' => self.array(depth)?,
+            b'"' => Node::Text(self.text()?),
+            _ => match self.bare() {
+                "true" => Node::Bool(true),
+                "false" => Node::Bool(false),
+                "null" => Node::Null,
+                number => Node::Number(number.into()),
+            },
+        })
+    }
+
+    fn object(&mut self, depth: usize) -> Result<Node, JsonError> {
+        let mut members: Vec<(Piece, Node)> = Vec::with_capacity(MEMBERS);
+        let mut seen = HashSet::new();
+        self.at += 1;
+        while self.peek() != b'}' {
+            let start = self.at;
+            let key = self.text()?;
+            let twice = if members.len() < COMPARED {
+                members.iter().any(|(name, _)| *name == key)
+            } else {
+                if seen.is_empty() {
+                    seen.extend(members.iter().map(|(name, _)| name.clone()));
+                }
+                !seen.insert(key.clone())
+            };
+            if twice {
+                let (line, column) = self.source.place(start);
+                return Err(JsonError::DuplicateKey {
+                    key: key.into(),
+                    line,
+                    column,
+                    offset: start,
+                });
+            }
+            self.pass(b':');
+            members.push((key, self.value(depth + 1)?));
+            self.pass(b',');
+        }
+        self.at += 1;
+        Ok(Node::Object(members))
+    }
+
+    fn array(&mut self, depth: usize) -> Result<Node, JsonError> {
+        let mut elements = Vec::new();
+        self.at += 1;
+        while self.peek() != b']' {
+            elements.push(self.value(depth + 1)?);
+            self.pass(b',');
+        }
+        self.at += 1;
+        Ok(Node::Array(elements))
+    }
+
+    /// A text, which begins here with its quote.
+    fn text(&mut self) -> Result<Piece, JsonError> {
+        let start = self.at;
+        let bytes = self.source.text.as_bytes();
+        let (mut end, mut has_escapes) = (start + 1, false);
+        loop {
+            match bytes.get(end) {
+                Some(b'\\') => (end, has_escapes) = (end + 2, true),
+                Some(b'"') | None => break,
+                Some(_) => end += 1,
+            }
+        }
+        self.at = end + 1;
+        if !has_escapes {
+            return Ok(self.source.text[start + 1..end].into());
+        }
+        let quoted = &self.source.text[start..=end];
+        serde_json::from_str(quoted).map_err(|error| self.source.syntax(quoted, &error))
+    }
+
+    /// `true`, `false`, `null` or a number.
+    fn bare(&mut self) -> &'a str {
+        let rest = &self.source.text[self.at..];
+        let ends = |byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
+        let length = rest.as_bytes().iter().position(ends).unwrap_or(rest.len());
+        self.at += length;
+        &rest[..length]
+    }
+
+    /// The next byte that is no blank, which begins a value, ends a container or stands between values.
+    fn peek(&mut self) -> u8 {
+        let bytes = self.source.text.as_bytes();
+        while let Some(b' ' | b'\t' | b'\n' | b'\r') = bytes.get(self.at) {
+            self.at += 1;
+        }
+        // Valid JSON does not end before its last value does.
+        bytes.get(self.at).copied().unwrap_or(b'}')
+    }
+
+    /// Passes over that sign, if it comes next, up to what follows.
+    fn pass(&mut self, sign: u8) {
+        if self.peek() == sign {
+            self.at += 1;
+            self.peek();
+        }
+    }
 }
 
 /// The whole text, to place the faults of its parts.
@@ -22,67 +147,20 @@ struct Source<'a> {
     text: &'a str,
 }
 
-impl<'a> Source<'a> {
-    fn node(self, raw: &'a str, depth: usize) -> Result<Node, JsonError> {
-        let nests = raw.starts_with(['{', '[']);
-        if nests && depth == Node::MAX_DEPTH {
-            return Err(JsonError::TooDeep {
-                offset: self.start(raw),
-            });
-        }
-        Ok(match raw.as_bytes() {
-            [b'{', ..] => {
-                let mut duplicate = None;
-                let mut deserializer = serde_json::Deserializer::from_str(raw);
-                let members = Members {
-                    duplicate: &mut duplicate,
-                };
-                match members.deserialize(&mut deserializer) {
-                    Ok(members) => Node::Object(
-                        members
-                            .into_iter()
-                            .map(|(key, value)| Ok((key, self.node(value.get(), depth + 1)?)))
-                            .collect::<Result<_, JsonError>>()?,
-                    ),
-                    Err(error) => {
-                        return Err(match duplicate {
-                            Some(key) => {
-                                let (line, column, offset) = self.place(raw, &error);
-                                JsonError::DuplicateKey {
-                                    key,
-                                    line,
-                                    column,
-                                    offset,
-                                }
-                            }
-                            None => self.syntax(raw, &error),
-                        });
-                    }
-                }
-            }
-            [b'[', ..] => Node::Array(
-                serde_json::Deserializer::from_str(raw)
-                    .deserialize_seq(Elements)
-                    .map_err(|error| self.syntax(raw, &error))?
-                    .into_iter()
-                    .map(|element| self.node(element.get(), depth + 1))
-                    .collect::<Result<_, _>>()?,
-            ),
-            [b'"', ..] => Node::Text(serde_json::from_str(raw).map_err(|error| self.syntax(raw, &error))?),
-            b"true" => Node::Bool(true),
-            b"false" => Node::Bool(false),
-            b"null" => Node::Null,
-            _ => Node::Number(raw.into()),
-        })
-    }
-
+impl Source<'_> {
     /// Where a part of the text starts.
     fn start(self, part: &str) -> usize {
         (part.as_ptr() as usize).saturating_sub(self.text.as_ptr() as usize)
     }
 
     fn syntax(self, part: &str, error: &serde_json::Error) -> JsonError {
-        let (line, column, offset) = self.place(part, error);
+        let before: usize = part
+            .split_inclusive('\n')
+            .take(error.line().saturating_sub(1))
+            .map(str::len)
+            .sum();
+        let offset = (self.start(part) + before + error.column().saturating_sub(1)).min(self.text.len());
+        let (line, column) = self.place(offset);
         let told = error.to_string();
         // serde_json appends the place inside the part, which is not the place inside the whole.
         let reason = told
@@ -97,82 +175,13 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Line, column and offset in the whole text of an error in a part of it.
-    fn place(self, part: &str, error: &serde_json::Error) -> (usize, usize, usize) {
-        let before: usize = part
-            .split_inclusive('\n')
-            .take(error.line().saturating_sub(1))
-            .map(str::len)
-            .sum();
-        let offset = (self.start(part) + before + error.column().saturating_sub(1)).min(self.text.len());
+    /// Line and column of an offset.
+    fn place(self, offset: usize) -> (usize, usize) {
         let read = &self.text.as_bytes()[..offset];
         let line_start = read.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
         (
             read.iter().filter(|&&byte| byte == b'\n').count() + 1,
             offset - line_start + 1,
-            offset,
         )
-    }
-}
-
-/// The members of one object, unread; a name given twice is reported apart.
-struct Members<'s> {
-    duplicate: &'s mut Option<String>,
-}
-
-impl<'de> DeserializeSeed<'de> for Members<'_> {
-    type Value = Vec<(Box<str>, &'de RawValue)>;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
-        deserializer.deserialize_map(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Members<'_> {
-    type Value = Vec<(Box<str>, &'de RawValue)>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut members: Self::Value = Vec::new();
-        let mut seen = std::collections::HashSet::new();
-        while let Some(key) = map.next_key::<Box<str>>()? {
-            // A few members are compared faster than hashed; many must not cost the square of their count.
-            let twice = if members.len() < 32 {
-                members.iter().any(|(name, _)| *name == key)
-            } else {
-                if seen.is_empty() {
-                    seen.extend(members.iter().map(|(name, _)| name.clone()));
-                }
-                !seen.insert(key.clone())
-            };
-            if twice {
-                *self.duplicate = Some(key.into());
-                return Err(serde::de::Error::custom("a member is given twice"));
-            }
-            members.push((key, map.next_value()?));
-        }
-        Ok(members)
-    }
-}
-
-/// The elements of one list, unread.
-struct Elements;
-
-impl<'de> Visitor<'de> for Elements {
-    type Value = Vec<&'de RawValue>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
-        let mut elements = Vec::new();
-        while let Some(element) = list.next_element()? {
-            elements.push(element);
-        }
-        Ok(elements)
     }
 }

@@ -6,7 +6,7 @@ use std::io::Read as _;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use ecf::{Node, ReceiptType, json_schema};
+use ecf::{Node, Piece, ReceiptType, json_schema};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, XmlVersion};
 use serde_json::Value;
@@ -147,7 +147,7 @@ fn block(row: &Row, schema: &Value, name: &str, indices: &[usize]) -> Option<Nod
             .get(&column(row, name, indices)?)
             .map(|cell| Node::Text(cell.as_str().into()));
     };
-    let members: Vec<(Box<str>, Node)> = properties
+    let members: Vec<(Piece, Node)> = properties
         .iter()
         .filter_map(|(member, schema)| {
             let name = if name == "DescuentoORecargo" && member == "NumeroLinea" {
