@@ -253,6 +253,15 @@ fn optional_variables_are_there_only_with_a_value() {
 }
 
 #[test]
+fn a_lock_on_objects_is_read_and_changes_nothing_here() {
+    for mode in ["GOVERNANCE", "COMPLIANCE"] {
+        let locked = Stack::read(Path::new(ROOT), parameters(&[("ObjectLock", mode)])).unwrap();
+        assert_eq!(locked, stack());
+    }
+    assert!(Stack::read(Path::new(ROOT), parameters(&[("ObjectLock", "on")])).is_err());
+}
+
+#[test]
 fn unknown_and_impossible_parameters_are_refused() {
     let refused = |name, value| {
         Stack::read(Path::new(ROOT), parameters(&[(name, value)]))

@@ -32,8 +32,13 @@ pub struct Expiry {
 
 impl Bucket {
     pub(crate) fn read(logical_id: &str, mut fields: Fields) -> Result<Self, StackError> {
-        // The embedded services keep nothing secret from the machine they run on, and have one owner.
-        fields.without_effect(&["BucketEncryption", "OwnershipControls"]);
+        // The embedded services keep nothing secret from the machine they run on, have one owner, and lock nothing.
+        fields.without_effect(&[
+            "BucketEncryption",
+            "ObjectLockConfiguration",
+            "ObjectLockEnabled",
+            "OwnershipControls",
+        ]);
         let (abort_incomplete_after_days, expiries) = lifecycle(&mut fields)?;
         let bucket = Self {
             logical_id: logical_id.to_owned(),
