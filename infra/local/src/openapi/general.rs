@@ -24,6 +24,9 @@ pub(super) fn tags() -> Value {
     .into()
 }
 
+/// What the gateway may say as well as a handler.
+const OVERLOAD: [&str; 2] = ["429", "503"];
+
 /// What any operation may answer: no handler declares it, because layers in front of the handlers and the gateway say it.
 pub(super) fn add_answers(document: &mut Value) {
     let coded = json!({ "$ref": "#/components/schemas/CodedError" });
@@ -38,7 +41,7 @@ pub(super) fn add_answers(document: &mut Value) {
     });
     document["components"]["schemas"]["GatewayError"] = json!({
         "type": "object", "required": ["detail"], "properties": { "detail": { "type": "string" } },
-        "description": "What the gateway says before a function is asked.",
+        "description": "What the gateway says by itself: before a function is asked, or when it did not answer in time.",
     });
     let general = |name: &str| json!({ "$ref": format!("#/components/responses/{name}") });
     let paths = document["paths"]
@@ -53,6 +56,13 @@ pub(super) fn add_answers(document: &mut Value) {
         let Some(responses) = operation["responses"].as_object_mut() else {
             continue;
         };
+        for status in OVERLOAD {
+            let answer = responses.get_mut(status);
+            if let Some(schema) = answer.and_then(|answer| answer.pointer_mut("/content/application~1json/schema")) {
+                let own = schema.take();
+                *schema = json!({ "anyOf": [own, { "$ref": "#/components/schemas/GatewayError" }] });
+            }
+        }
         let with_body = [("413", "TooLarge"), ("415", "UnsupportedMediaType")];
         for (status, name) in with_body.into_iter().filter(|_| has_body).chain([("default", "Error")]) {
             responses.entry(status).or_insert_with(|| general(name));
