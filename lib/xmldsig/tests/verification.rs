@@ -344,13 +344,17 @@ fn the_report_tells_every_check() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(400) })]
 
-    /// From the root to the end of the signature value every byte counts; `KeyInfo` after it is not signed.
+    /// From the root to the end of the signature value every byte counts, but for which blank stands between the attributes of a tag;
+    /// `KeyInfo` after it is not signed.
     #[test]
     fn no_byte_can_be_changed(at in any::<prop::sample::Index>(), with in any::<u8>()) {
         let original = signed().into_bytes();
         let end = signed().find("</SignatureValue>").unwrap();
         let at = at.index(end);
         prop_assume!(original[at] != with);
+        let tag = original[..at].iter().rposition(|byte| matches!(byte, b'<' | b'>'));
+        let is_in_tag = tag.is_some_and(|place| original[place] == b'<');
+        prop_assume!(!(is_in_tag && original[at] == b' ' && matches!(with, b'\t' | b'\n' | b'\r')));
         let mut altered = original;
         altered[at] = with;
         prop_assert!(verify(&altered, &Limits::default()).is_err());

@@ -494,6 +494,7 @@ rnc             rnc#131880681 / owner
 signup          su#0404040404040404040404040404040404040404040404040404040404040404 / signup
 api key         key#0505050505050505050505050505050505050505050505050505050505050505 / key
 listed api key  co#040g2081040g2081040g2081040g2081 / key#0c1g60r30c1g60r30c1g60r30c1g60r3
+key use         ku#040g2081040g2081040g2081040g2081 / 0c1g60r30c1g60r30c1g60r30c1g60r3
 certificate     co#040g2081040g2081040g2081040g2081 / cert#g6fkvfhsysck36b4dd71de78kmgsntdr
 ranges version  seq#040g2081040g2081040g2081040g2081#testecf / 31
 range           seq#040g2081040g2081040g2081040g2081#testecf / 31#0000000001
@@ -556,7 +557,7 @@ notice for one  nf#040g2081040g2081040g2081040g2081 / 000000000007
             ("signup", signup(&[4; 32]).to_string()),
             ("api key", api_key(&[5; 32]).to_string()),
             ("listed api key", listed_api_key(&company_id, &key_id).to_string()),
-            ("use of an api key", key_use(&company_id, &key_id).to_string()),
+            ("key use", key_use(&company_id, &key_id).to_string()),
             (
                 "certificate",
                 certificate(&company_id, &CertificateId::of(&company_id, &[7; 32])).to_string(),
