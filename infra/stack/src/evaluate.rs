@@ -111,6 +111,10 @@ impl Scope {
         if let Some(value) = self.parameters.get(name) {
             return Ok(Some(value.clone()));
         }
+        // SAM's name for the stage that it makes of an API.
+        if let Some(api) = name.strip_suffix(".Stage") {
+            return self.resource_attribute(api, "Stage", place).map(Some);
+        }
         self.resource_attribute(name, "Ref", place).map(Some)
     }
 

@@ -34,6 +34,8 @@ impl Source {
             Self::Embedded => match file {
                 ROOT => Ok(include_str!("../../../template.yaml").to_owned()),
                 "infra/alarms.yaml" => Ok(include_str!("../../alarms.yaml").to_owned()),
+                "infra/domain.yaml" => Ok(include_str!("../../domain.yaml").to_owned()),
+                "infra/firewall.yaml" => Ok(include_str!("../../firewall.yaml").to_owned()),
                 "infra/queues.yaml" => Ok(include_str!("../../queues.yaml").to_owned()),
                 "infra/storage.yaml" => Ok(include_str!("../../storage.yaml").to_owned()),
                 _ => Err(StackError::NotEmbedded { file: file.to_owned() }),

@@ -9,15 +9,20 @@ pub(crate) mod table;
 
 /// Kinds of resources that the local system has no use for: who may do what, what is logged, what wakes somebody up, and keys.
 /// Their properties are evaluated all the same, so that a reference to nothing is found.
-pub(crate) const NOT_CARRIED_OUT: [&str; 10] = [
+pub(crate) const NOT_CARRIED_OUT: [&str; 15] = [
     "AWS::ApiGateway::Account",
+    "AWS::ApiGateway::BasePathMapping",
+    "AWS::ApiGateway::DomainName",
     "AWS::CloudWatch::Alarm",
     "AWS::IAM::Role",
     "AWS::KMS::Alias",
     "AWS::KMS::Key",
     "AWS::Logs::LogGroup",
+    "AWS::Route53::RecordSet",
     "AWS::S3::BucketPolicy",
     "AWS::SNS::Subscription",
     "AWS::SNS::Topic",
     "AWS::SQS::QueuePolicy",
+    "AWS::WAFv2::WebACL",
+    "AWS::WAFv2::WebACLAssociation",
 ];

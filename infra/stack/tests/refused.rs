@@ -12,11 +12,13 @@ use std::{
 use ecf_stack::Stack;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-const FILES: [&str; 4] = [
+const FILES: [&str; 6] = [
     "template.yaml",
     "infra/storage.yaml",
     "infra/queues.yaml",
     "infra/alarms.yaml",
+    "infra/domain.yaml",
+    "infra/firewall.yaml",
 ];
 
 /// A copy of the real template in which one text is replaced.

@@ -262,6 +262,39 @@ fn a_lock_on_objects_is_read_and_changes_nothing_here() {
 }
 
 #[test]
+fn pages_that_may_call_can_read_what_the_gateway_answers() {
+    let allowed = |stack: &Stack| {
+        let responses = stack.api.gateway_responses.values();
+        let headers = responses.map(|response| response.headers.get("Access-Control-Allow-Origin").cloned());
+        headers.collect::<Vec<_>>()
+    };
+    let without = stack();
+    assert!(allowed(&without).iter().all(Option::is_none));
+    assert_eq!(without.api.gateway_responses["THROTTLED"].headers.len(), 1);
+    let with = Stack::read(Path::new(ROOT), parameters(&[("CorsOrigins", "https://erp.example")])).unwrap();
+    assert!(allowed(&with).iter().all(|origin| origin.as_deref() == Some("*")));
+    let throttled = &with.api.gateway_responses["THROTTLED"].headers;
+    assert_eq!(throttled["Access-Control-Expose-Headers"], "Retry-After");
+}
+
+#[test]
+fn a_secret_in_the_vault_comes_before_one_in_a_parameter() {
+    let given = parameters(&[("TaxauthStatusKey", "plain"), ("TaxauthStatusKeySecret", "ecf/status-key")]);
+    let stack = Stack::read(Path::new(ROOT), given).unwrap();
+    for function in ["status", "housekeeping"] {
+        let key = &stack.function(function).unwrap().environment["TAXAUTH_STATUS_KEY"];
+        assert_eq!(key.as_literal(), Some("{{resolve:secretsmanager:ecf/status-key}}"));
+    }
+}
+
+#[test]
+fn a_host_name_and_a_firewall_are_there_only_when_asked_for() {
+    let asked = [("DomainName", "ecf.example.com"), ("WafRequestsPerFiveMinutes", "1000")];
+    // Both are read, down to the last reference, and change nothing here.
+    assert_eq!(Stack::read(Path::new(ROOT), parameters(&asked)).unwrap(), stack());
+}
+
+#[test]
 fn unknown_and_impossible_parameters_are_refused() {
     let refused = |name, value| {
         Stack::read(Path::new(ROOT), parameters(&[(name, value)]))

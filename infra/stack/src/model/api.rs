@@ -33,6 +33,7 @@ impl Api {
         // One process on loopback needs neither logs, traces, throttling nor a place in the world.
         fields.without_effect(&[
             "AccessLogSetting",
+            "DisableExecuteApiEndpoint",
             "EndpointConfiguration",
             "MethodSettings",
             "Name",

@@ -61,12 +61,13 @@ pub struct Schedule {
 impl Function {
     /// `binary` comes from the build metadata: it is the crate whose program is deployed.
     pub(crate) fn read(logical_id: &str, binary: String, mut fields: Fields) -> Result<Self, StackError> {
-        // Who may do what, where it logs and on which processor it runs makes no difference in one process.
+        // Who may do what, where it logs, on which processor it runs and what it leaves to others makes no difference in one process.
         fields.without_effect(&[
             "Architectures",
             "CodeUri",
             "Description",
             "LoggingConfig",
+            "ReservedConcurrentExecutions",
             "Role",
             "Tracing",
         ]);
