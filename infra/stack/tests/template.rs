@@ -279,7 +279,10 @@ fn pages_that_may_call_can_read_what_the_gateway_answers() {
 
 #[test]
 fn a_secret_in_the_vault_comes_before_one_in_a_parameter() {
-    let given = parameters(&[("TaxauthStatusKey", "plain"), ("TaxauthStatusKeySecret", "ecf/status-key")]);
+    let given = parameters(&[
+        ("TaxauthStatusKey", "plain"),
+        ("TaxauthStatusKeySecret", "ecf/status-key"),
+    ]);
     let stack = Stack::read(Path::new(ROOT), given).unwrap();
     for function in ["status", "housekeeping"] {
         let key = &stack.function(function).unwrap().environment["TAXAUTH_STATUS_KEY"];
