@@ -142,9 +142,12 @@ pub(crate) fn verdicts_were_written_once(log: &Path) {
 /// Housekeeping claims what it queues: one time of a receipt brings one message, and the next time that it sets is ten minutes
 /// away at least. Whoever holds the receipt meanwhile may set an earlier one.
 pub(crate) fn nothing_was_queued_in_a_row(log: &Path) {
-    let text = std::fs::read_to_string(log).unwrap();
+    each_time_brought_one_message(&std::fs::read_to_string(log).unwrap());
+}
+
+fn each_time_brought_one_message(log: &str) {
     let mut claimed = BTreeSet::new();
-    for line in text
+    for line in log
         .lines()
         .filter(|line| line.contains("an overdue receipt was queued"))
     {
@@ -170,4 +173,38 @@ fn instant_of(line: &str, name: &str) -> Timestamp {
 fn field_of<'a>(line: &'a str, name: &str) -> &'a str {
     let rest = line.split(&format!(" {name}=")).nth(1).unwrap();
     rest.split_whitespace().next().unwrap()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(id: &str, due: &str, next: &str) -> String {
+        format!(
+            "2026-11-28T12:00:00Z INFO housekeeping: an overdue receipt was queued receipt.id={id} state=signed \
+             due=2026-11-28T{due}Z next=2026-11-28T{next}Z\n"
+        )
+    }
+
+    #[test]
+    fn another_receipt_or_another_time_is_another_message() {
+        let log = [
+            line("a", "12:00:00", "12:10:00"),
+            line("b", "12:00:00", "12:11:00"),
+            line("a", "12:04:00", "12:15:00"),
+        ];
+        each_time_brought_one_message(&log.concat());
+    }
+
+    #[test]
+    #[should_panic(expected = "was queued twice")]
+    fn a_time_that_is_claimed_twice_is_seen() {
+        each_time_brought_one_message(&line("a", "12:00:00", "12:10:00").repeat(2));
+    }
+
+    #[test]
+    #[should_panic(expected = "is queued again after")]
+    fn a_pause_that_is_too_short_is_seen() {
+        each_time_brought_one_message(&line("a", "12:00:00", "12:09:59"));
+    }
 }
