@@ -70,8 +70,9 @@ impl Authority {
     }
 }
 
-/// Orders a new fault every now and then, until told to stop; then there are none left. Maintenance is not among them: what is
-/// held meets no other fault, and `outage.rs` has it.
+/// Orders a new fault every now and then, until told to stop; then there are none left. It takes the place of the one before: faults
+/// that nobody met while receipts were held would keep them held. Maintenance is not among them: what is held meets no other fault, and
+/// `outage.rs` has it.
 pub(crate) async fn bad_days(caller: Caller, mut dice: Dice, stop: CancellationToken) {
     loop {
         tokio::select! {
@@ -106,6 +107,7 @@ pub(crate) async fn bad_days(caller: Caller, mut dice: Dice, stop: CancellationT
             _ => json!({ "fault": "problem_details", "status": 502 }),
         };
         order.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        caller.control(Method::DELETE, "faults", &Value::Null).await;
         caller.control(Method::POST, "faults", &order).await;
     }
     caller.control(Method::DELETE, "faults", &Value::Null).await;
