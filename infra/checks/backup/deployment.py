@@ -1,0 +1,101 @@
+#!/usr/bin/env python3
+"""Copies a deployment's records, documents and secrets into a folder, or a folder into an empty deployment, with the AWS SDK.
+
+    deployment.py save FOLDER     deployment.py load FOLDER
+
+Which deployment, say the variables TABLE_NAME, BUCKET_NAME and SECRET_PREFIX, and AWS's own. For small deployments and for trying the way out;
+AWS copies large ones by itself (docs/backup.md). Queues are not copied: what they hold, housekeeping makes again from the records. Needs boto3.
+"""
+
+import base64
+import json
+import os
+import sys
+from pathlib import Path
+
+import boto3
+
+TABLE, BUCKET, PREFIX = (os.environ[name] for name in ("TABLE_NAME", "BUCKET_NAME", "SECRET_PREFIX"))
+
+
+def plain(value):
+    """DynamoDB's typed value as JSON, bytes as Base64."""
+    (kind, held), = value.items()
+    if kind == "B":
+        return {kind: base64.b64encode(held).decode()}
+    if kind == "BS":
+        return {kind: [base64.b64encode(one).decode() for one in held]}
+    if kind == "M":
+        return {kind: {name: plain(one) for name, one in held.items()}}
+    if kind == "L":
+        return {kind: [plain(one) for one in held]}
+    return value
+
+
+def typed(value):
+    (kind, held), = value.items()
+    if kind == "B":
+        return {kind: base64.b64decode(held)}
+    if kind == "BS":
+        return {kind: [base64.b64decode(one) for one in held]}
+    if kind == "M":
+        return {kind: {name: typed(one) for name, one in held.items()}}
+    if kind == "L":
+        return {kind: [typed(one) for one in held]}
+    return value
+
+
+def save(folder):
+    counts = {"records": 0, "documents": 0, "secrets": 0}
+    with open(folder / "records.jsonl", "w") as out:
+        for page in boto3.client("dynamodb").get_paginator("scan").paginate(TableName=TABLE, ConsistentRead=True):
+            for item in page["Items"]:
+                out.write(json.dumps({name: plain(value) for name, value in item.items()}) + "\n")
+                counts["records"] += 1
+    s3 = boto3.client("s3")
+    for page in s3.get_paginator("list_objects_v2").paginate(Bucket=BUCKET):
+        for entry in page.get("Contents", []):
+            place = folder / "documents" / entry["Key"]
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(s3.get_object(Bucket=BUCKET, Key=entry["Key"])["Body"].read())
+            counts["documents"] += 1
+    vault, secrets = boto3.client("secretsmanager"), {}
+    for page in vault.get_paginator("list_secrets").paginate():
+        for entry in page["SecretList"]:
+            # Others may use the account too.
+            if entry["Name"].startswith(PREFIX + "/"):
+                secrets[entry["Name"].removeprefix(PREFIX)] = vault.get_secret_value(SecretId=entry["Name"])["SecretString"]
+    file = os.open(folder / "secrets.json", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(file, "w") as out:
+        json.dump(secrets, out)
+    return counts | {"secrets": len(secrets)}
+
+
+def load(folder):
+    counts = {"records": 0, "documents": 0, "secrets": 0}
+    vault = boto3.client("secretsmanager")
+    # First what opens the rest.
+    for name, text in json.loads((folder / "secrets.json").read_text()).items():
+        try:
+            vault.create_secret(Name=PREFIX + name, SecretString=text)
+        except vault.exceptions.ResourceExistsException:
+            vault.put_secret_value(SecretId=PREFIX + name, SecretString=text)
+        counts["secrets"] += 1
+    s3 = boto3.client("s3")
+    for place in sorted((folder / "documents").rglob("*")):
+        if place.is_file():
+            s3.put_object(Bucket=BUCKET, Key=str(place.relative_to(folder / "documents")), Body=place.read_bytes())
+            counts["documents"] += 1
+    # Last the records: from the first one on, housekeeping acts upon them.
+    table = boto3.client("dynamodb")
+    for line in open(folder / "records.jsonl"):
+        item = {name: typed(value) for name, value in json.loads(line).items()}
+        table.put_item(TableName=TABLE, Item=item)
+        counts["records"] += 1
+    return counts
+
+
+if __name__ == "__main__":
+    action, folder = {"save": save, "load": load}[sys.argv[1]], Path(sys.argv[2])
+    folder.mkdir(parents=True, exist_ok=True)
+    print(", ".join(f"{count} {what}" for what, count in action(folder).items()))
