@@ -15,9 +15,9 @@ target = Path(os.environ.get("CARGO_TARGET_DIR", root / "target"))
 
 
 @contextlib.contextmanager
-def running():
-    """What the system says when it is ready, and a folder of the check's own; both are gone at the end."""
-    subprocess.run(["cargo", "build", "-q", "--bin", "ecf-local"], cwd=root, check=True)
+def running(build=("--bin", "ecf-local")):
+    """What the system says when it is ready, and a folder of the check's own; both are gone at the end. `build` tells cargo what to build before."""
+    subprocess.run(["cargo", "build", "-q", *build], cwd=root, check=True)
     state = Path(tempfile.mkdtemp())
     with open(state / "ready", "w") as out, open(state / "log", "w") as log:
         arguments = [target / "debug/ecf-local", "--port", "0", "--data", state / "data", "--json"]
