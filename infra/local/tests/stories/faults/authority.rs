@@ -88,7 +88,7 @@ pub(crate) async fn bad_days(caller: Caller, mut dice: Dice, stop: CancellationT
         judge_within(&caller, VERDICT).await;
         let times = 1 + dice.below(4);
         let mut order = json!({ "service": service, "times": times });
-        let more = match dice.below(14) {
+        let more = match dice.below(18) {
             0 | 1 => json!({ "fault": "lose_answer" }),
             2 => json!({ "fault": "status", "status": 503, "retry_after": 5 }),
             3 => json!({ "fault": "status", "status": 500 }),
@@ -98,10 +98,10 @@ pub(crate) async fn bad_days(caller: Caller, mut dice: Dice, stop: CancellationT
             8 => json!({ "fault": "timeout", "delay_ms": 400 }),
             9 => json!({ "fault": "delay", "delay_ms": 300 }),
             10 => json!({ "fault": "status", "status": 401 }),
-            11 if service.starts_with("recepcion") => {
+            11..=13 if service.starts_with("recepcion") => {
                 json!({ "fault": "reject", "codigo": "2020", "mensaje": "Rechazado por encargo.", "secuenciaUtilizada": dice.below(2) == 0 })
             }
-            12 | 13 if service.starts_with("recepcion") => {
+            14..=16 if service.starts_with("recepcion") => {
                 json!({ "fault": "conditional", "codigo": "1203", "mensaje": "Observado por encargo." })
             }
             _ => json!({ "fault": "problem_details", "status": 502 }),
