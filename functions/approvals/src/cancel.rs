@@ -51,7 +51,7 @@ pub(crate) struct CancelledRange {
     #[schema(value_type = String, example = "E310000000110")]
     sequence_to: String,
     /// How many they are: must be right when it is given.
-    #[schema(example = 10)]
+    #[schema(required = false, nullable, minimum = 1, example = 10)]
     quantity: u64,
 }
 

@@ -42,6 +42,7 @@ pub(crate) struct PassOnRequest {
     #[schema(value_type = Option<String>, max_length = 20, example = "TesteCF")]
     environment: Option<Environment>,
     /// Where the receiver's services are; `/fe/aprobacioncomercial/api/ecf` follows it. Unless given, the directory says it.
+    #[schema(format = "uri")]
     receiver_url: Option<String>,
 }
 

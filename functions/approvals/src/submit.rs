@@ -46,16 +46,16 @@ pub(crate) struct SubmitRequest {
     #[schema(value_type = String, example = "130000001")]
     rnc_comprador: Rnc,
     /// As in the receipt.
-    #[schema(value_type = String, example = "27-11-2026")]
+    #[schema(value_type = String, example = "27-11-2026", pattern = "^[0-3]?[0-9]-[01]?[0-9]-(19|20)[0-9]{2}$")]
     fecha_emision: Fecha,
     /// As in the receipt; compared by value.
-    #[schema(value_type = String, example = "1180.00")]
+    #[schema(value_type = String, example = "1180.00", pattern = r"^[0-9]{1,16}(\.[0-9]{1,2})?$")]
     monto_total: Monto,
     /// `1` approves, `2` rejects.
-    #[schema(value_type = String, example = "1")]
+    #[schema(value_type = String, example = "1", pattern = "^(1|2)$")]
     estado: EstadoAprobacion,
     /// Why it is rejected; only with `estado` `2`.
-    #[schema(value_type = Option<String>, max_length = 250)]
+    #[schema(value_type = Option<String>, min_length = 1, max_length = 250)]
     detalle_motivo_rechazo: Option<Texto>,
     /// When it was decided, `dd-MM-yyyy HH:mm:ss`; now unless given.
     #[schema(value_type = Option<String>, example = "27-11-2026 10:00:00")]

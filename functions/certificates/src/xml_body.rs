@@ -13,9 +13,10 @@ use utoipa::ToSchema;
 #[derive(ToSchema)]
 pub(crate) struct XmlRequest {
     /// The document's bytes as Base64.
-    #[schema(value_type = String)]
+    #[schema(value_type = String, min_length = 1)]
     xml_base64: Vec<u8>,
     /// The name of its file.
+    #[schema(min_length = 1, max_length = 255)]
     file_name: Option<String>,
 }
 

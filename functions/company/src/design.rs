@@ -58,7 +58,7 @@ impl From<CompanyDesign> for DesignView {
 #[derive(Debug, ToSchema)]
 #[schema(as = ChangeDesignRequest)]
 pub(crate) struct DesignRequest {
-    #[schema(value_type = Option<String>, example = "#1f3a5f")]
+    #[schema(value_type = Option<String>, example = "#1f3a5f", pattern = "^#[0-9a-fA-F]{6}$")]
     color: ecf_store::Edit<String>,
     #[schema(value_type = Option<String>, min_length = 1, max_length = 200)]
     footer: ecf_store::Edit<String>,

@@ -26,7 +26,12 @@ const MOST_DAYS: i64 = 366;
 #[derive(Debug, ToSchema)]
 #[schema(as = UpdateCompanyRequest)]
 pub(crate) struct UpdateRequest {
-    #[schema(min_length = 3, max_length = 80)]
+    #[schema(
+        nullable = false,
+        min_length = 3,
+        max_length = 80,
+        pattern = r"^[^@\s]+@[^@\s.]+(\.[^@\s.]+)+$"
+    )]
     email: Option<String>,
     #[schema(value_type = Option<String>, min_length = 1, max_length = 150)]
     trade_name: Edit<String>,
@@ -35,9 +40,9 @@ pub(crate) struct UpdateRequest {
     #[schema(value_type = Option<String>, min_length = 1, max_length = 20)]
     phone: Edit<String>,
     /// Of an unverified company: TesteCF.
-    #[schema(value_type = Option<String>, example = "TesteCF")]
+    #[schema(value_type = Option<String>, nullable = false, example = "TesteCF")]
     default_environment: Option<Environment>,
-    #[schema(value_type = Option<SettingsRequest>)]
+    #[schema(value_type = Option<SettingsRequest>, nullable = false)]
     settings: SettingsChanges,
 }
 
@@ -50,6 +55,7 @@ pub(crate) struct UpdateRequest {
 )]
 pub(crate) struct SettingsRequest {
     /// `refuse` or `warn`; `null`: as the environment has it.
+    #[schema(pattern = "^(refuse|warn)$")]
     on_conditional: Option<String>,
     /// `true` unless set.
     hold_notes: Option<bool>,
@@ -57,9 +63,10 @@ pub(crate) struct SettingsRequest {
     #[schema(minimum = 1, maximum = 744)]
     hold_notes_hours: Option<u16>,
     /// `warn`, unless set to `refuse`.
+    #[schema(pattern = "^(refuse|warn)$")]
     certificate_owner: Option<String>,
     /// 100 unless set; 0 warns of nothing.
-    #[schema(minimum = 0)]
+    #[schema(value_type = Option<u64>, minimum = 0, maximum = 4294967295u32)]
     sequence_alert_remaining: Option<u32>,
     /// 30 unless set; 0 warns on the last day alone.
     #[schema(minimum = 0, maximum = 366)]

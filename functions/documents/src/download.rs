@@ -19,10 +19,11 @@ use crate::App;
         ("public_id" = String, Path, description = "The receipt's id"),
         (
             "artifact_type" = String, Path, example = "signed-xml",
+            pattern = "^(generated-xml|signed-xml|rfce|ri|arecf|acecf|taxauth-response|dgii-response)$",
             description = "`generated-xml`, `signed-xml`, `rfce`, `ri`, `arecf` (the buyer's acknowledgement), `acecf` (what the buyer said of it) or `taxauth-response` (also `dgii-response`)",
         ),
         ("refresh" = Option<bool>, Query, description = "`true` makes the RI anew; frozen files are served as they are"),
-        ("format" = Option<String>, Query, description = "The paper of the RI: `letter` unless given, `roll80` or `roll58`"),
+        ("format" = Option<String>, Query, description = "The paper of the RI: `letter` unless given, `roll80` or `roll58`", pattern = "^(letter|roll80|roll58)$"),
         ("If-None-Match" = Option<String>, Header, description = "Entity tags that the caller has"),
     ),
     responses(

@@ -25,7 +25,7 @@ pub(crate) struct AckView {
     post,
     path = "/api/v1/client/inbox/{public_id}/ack",
     operation_id = "ack_inbox_item",
-    tag = "Buzón",
+    tag = "Buzon",
     params(("public_id" = String, Path, description = "The receipt's id in the inbox")),
     responses(
         (status = 200, description = "Acknowledged, now or before", body = AckView),

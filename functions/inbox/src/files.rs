@@ -13,7 +13,7 @@ use crate::App;
     get,
     path = "/api/v1/client/inbox/{public_id}/xml",
     operation_id = "download_inbox_xml",
-    tag = "Buzón",
+    tag = "Buzon",
     params(("public_id" = String, Path, description = "The receipt's id in the inbox")),
     responses(
         (status = 200, description = "The XML, byte for byte", body = String, content_type = "application/xml"),
@@ -38,7 +38,7 @@ pub(crate) async fn xml(
     get,
     path = "/api/v1/client/inbox/{public_id}/arecf",
     operation_id = "download_inbox_arecf",
-    tag = "Buzón",
+    tag = "Buzon",
     params(("public_id" = String, Path, description = "The receipt's id in the inbox")),
     responses(
         (status = 200, description = "The ARECF, byte for byte", body = String, content_type = "application/xml"),

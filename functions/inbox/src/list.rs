@@ -95,11 +95,10 @@ impl InboxItemView {
     get,
     path = "/api/v1/client/inbox",
     operation_id = "list_inbox",
-    tag = "Buzón",
+    tag = "Buzon",
     params(
         ("acked" = Option<bool>, Query, description = "Only what was acknowledged, or was not; both unless given"),
-        ("limit" = Option<u32>, Query, description = "1 to 100, 50 unless given"),
-        ("offset" = Option<u64>, Query, description = "How many are skipped"),
+        Page,
     ),
     responses(
         (status = 200, description = "The receipts, newest first", body = ListView<InboxItemView>),

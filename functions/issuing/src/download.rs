@@ -70,7 +70,7 @@ pub(crate) async fn rfce(
     params(
         ("public_id" = String, Path, description = "The receipt's id"),
         ("refresh" = Option<bool>, Query, description = "`true` makes it anew"),
-        ("format" = Option<String>, Query, description = "The paper: `letter` unless given, `roll80` or `roll58`"),
+        ("format" = Option<String>, Query, description = "The paper: `letter` unless given, `roll80` or `roll58`", pattern = "^(letter|roll80|roll58)$"),
     ),
     responses(
         (status = 200, description = "The PDF, with the QR code of the stamp", content((Vec<u8> = "application/pdf"))),

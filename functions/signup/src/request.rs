@@ -14,10 +14,15 @@ pub(crate) struct RegisterRequest {
     /// 9 digits (RNC) or 11 (cedula).
     #[schema(value_type = String, pattern = "^([0-9]{9}|[0-9]{11})$")]
     pub(crate) rnc: Rnc,
+    #[schema(min_length = 1, max_length = 150)]
     pub(crate) name: String,
+    #[schema(min_length = 3, max_length = 80, pattern = r"^[^@\s]+@[^@\s.]+(\.[^@\s.]+)+$")]
     pub(crate) email: String,
+    #[schema(min_length = 1, max_length = 150)]
     pub(crate) trade_name: Option<String>,
+    #[schema(min_length = 1, max_length = 100)]
     pub(crate) address: Option<String>,
+    #[schema(min_length = 1, max_length = 20)]
     pub(crate) phone: Option<String>,
     #[schema(value_type = Option<String>, example = "TesteCF")]
     pub(crate) default_environment: Option<Environment>,
@@ -25,6 +30,7 @@ pub(crate) struct RegisterRequest {
     #[schema(rename = "p12_base64", value_type = Option<String>)]
     pub(crate) p12: Option<Vec<u8>>,
     /// The P12's password; required with it.
+    #[schema(max_length = 200)]
     pub(crate) pin: Option<String>,
     pub(crate) invitation_code: Option<String>,
 }

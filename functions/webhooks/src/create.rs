@@ -16,8 +16,10 @@ use crate::list::WebhookView;
 #[derive(ToSchema)]
 pub(crate) struct CreateWebhookRequest {
     /// Where deliveries are posted: https, and no private address.
+    #[schema(format = "uri")]
     url: String,
     /// Event names; `*` and `ecf.*` mean the three fiscal states.
+    #[schema(min_items = 1)]
     events: Vec<String>,
     /// Made by the service when it is left out.
     #[schema(min_length = 16, max_length = 256)]

@@ -47,8 +47,7 @@ impl From<Delivery> for DeliveryView {
     tag = "Webhooks",
     params(
         ("public_id" = String, Path, description = "The webhook's id"),
-        ("limit" = Option<u32>, Query, description = "1 to 100, 50 unless given"),
-        ("offset" = Option<u64>, Query, description = "How many are skipped"),
+        Page,
     ),
     responses(
         (status = 200, description = "The attempts of the last 90 days, newest first", body = ListView<DeliveryView>),

@@ -14,8 +14,10 @@ use crate::list::WebhookView;
 #[derive(ToSchema)]
 pub(crate) struct UpdateWebhookRequest {
     /// Where deliveries are posted from the next attempt on, retries included.
+    #[schema(format = "uri")]
     url: Option<String>,
     /// Event names, all of them: they replace the former ones.
+    #[schema(min_items = 1)]
     events: Option<Vec<String>>,
     /// `false` ends deliveries; `true` resumes them, with what waits and is not older than a day.
     is_active: Option<bool>,

@@ -355,8 +355,8 @@ fn the_json_schema_says_what_each_type_may_carry() {
     assert_eq!(schema["required"], json!(["Encabezado", "DetallesItems"]));
     assert_eq!(header["Emisor"]["properties"]["RazonSocialEmisor"]["maxLength"], 150);
     assert_eq!(
-        header["IdDoc"]["properties"]["TipoPago"]["enum"],
-        json!(["1", "2", "3", 1, 2, 3])
+        header["IdDoc"]["properties"]["TipoPago"]["anyOf"],
+        json!([{"type": "string", "enum": ["1", "2", "3"]}, {"type": "integer", "enum": [1, 2, 3]}])
     );
     assert!(
         header["IdDoc"]["properties"]["TipoPago"]["description"]

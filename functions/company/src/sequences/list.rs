@@ -44,7 +44,7 @@ pub(crate) struct SequencesView {
     tag = "Secuencias",
     params(
         ("environment" = Option<String>, Query, description = "The key's environment; another one lists nothing"),
-        ("ecf_type" = Option<String>, Query, description = "Two digits, such as 31"),
+        ("ecf_type" = Option<String>, Query, description = "Two digits, such as 31", min_length = 2, max_length = 2),
         ("active_only" = Option<bool>, Query, description = "`true` (the default): only those in use"),
     ),
     responses(

@@ -11,6 +11,7 @@ use ecf_store::{NewRange, Numbering, Opened, RANGES_PER_TYPE};
 use jiff::Timestamp;
 use jiff::civil::{Date, date};
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
 
 use super::{SequenceView, last_day, overlaps};
 use crate::App;
@@ -21,9 +22,10 @@ pub(crate) struct OpenSequence {
     #[schema(value_type = String, pattern = "^(31|32|33|34|41|43|44|45|46|47)$", example = "31")]
     ecf_type: ReceiptType,
     /// A number from 1 to 9999999999, or the whole e-NCF.
-    #[schema(value_type = Object, example = 1)]
+    #[schema(schema_with = Bound::schema)]
     range_start: Bound,
-    #[schema(value_type = Object, example = 1000)]
+    /// As `range_start`.
+    #[schema(schema_with = Bound::schema)]
     range_end: Bound,
     /// The last day. Unless given: 31 December of next year in production, the open numbers' last day elsewhere. Types 32 and
     /// 34 have none.
@@ -80,6 +82,18 @@ impl FromFields for OpenSequence {
 struct Bound {
     sequence: u64,
     ecf_type: Option<ReceiptType>,
+}
+
+impl Bound {
+    fn schema() -> Object {
+        let kinds = SchemaType::from_iter([Type::Integer, Type::String]);
+        ObjectBuilder::new()
+            .schema_type(kinds)
+            .minimum(Some(1))
+            .maximum(Some(Encf::MAX_SEQUENCE))
+            .examples([1])
+            .build()
+    }
 }
 
 impl FromStr for Bound {

@@ -2,9 +2,12 @@
 
 use serde_json::{Value, json};
 
-/// The groups of the operations, in the order in which a newcomer meets them.
+/// The groups of the operations, in the order in which a newcomer meets them. Generated clients name modules after them, so they are ASCII.
 pub(super) fn tags() -> Value {
-    let tag = |(name, description): (&str, &str)| json!({ "name": name, "description": description });
+    let tag = |(name, description): (&str, &str)| match name {
+        "Buzon" => json!({ "name": name, "x-displayName": "Buzón", "description": description }),
+        _ => json!({ "name": name, "description": description }),
+    };
     [
         ("Registro", "Una empresa se registra y recibe su primera clave. Hasta que se verifica solo emite en TesteCF."),
         ("Certificados", "El archivo P12 con que se firma. Los anteriores se conservan como historial."),
@@ -12,7 +15,7 @@ pub(super) fn tags() -> Value {
         ("Documentos", "Los comprobantes emitidos con filtros, y sus archivos byte por byte."),
         ("Webhooks", "Avisos firmados a su sistema, repetidos durante 24 horas hasta que se aceptan."),
         ("Secuencias", "Los rangos de e-NCF, numerados por el servicio o por quien llama."),
-        ("Buzón", "Los e-CF recibidos de otros emisores, con su acuse firmado."),
+        ("Buzon", "Los e-CF recibidos de otros emisores, con su acuse firmado."),
         ("Aprobaciones", "Aprobar o rechazar lo recibido, lo que dicen los compradores, y los números que se anulan."),
         ("Empresa", "El perfil, el resumen y las claves de API. Una clave vale para una empresa y un ambiente."),
         ("Herramientas", "Verificar un XML firmado, examinar un P12, firmar un formulario de la Oficina Virtual."),
@@ -44,14 +47,7 @@ pub(super) fn add_answers(document: &mut Value) {
         "description": "What the gateway says by itself: before a function is asked, or when it did not answer in time.",
     });
     let general = |name: &str| json!({ "$ref": format!("#/components/responses/{name}") });
-    let paths = document["paths"]
-        .as_object_mut()
-        .into_iter()
-        .flat_map(|paths| paths.values_mut());
-    for operation in paths
-        .filter_map(Value::as_object_mut)
-        .flat_map(|methods| methods.values_mut())
-    {
+    for operation in super::operations(document) {
         let has_body = operation.get("requestBody").is_some();
         let Some(responses) = operation["responses"].as_object_mut() else {
             continue;

@@ -15,7 +15,7 @@ pub(crate) fn block_schema(fields: &[Field], receipt_type: ReceiptType) -> Value
         if presence == Presence::Forbidden || is_filled_in(field.name) {
             continue;
         }
-        if presence == Presence::Mandatory && !is_assigned(field.name) {
+        if presence == Presence::Mandatory && !is_assigned(field.name, receipt_type) {
             required.push(field.name);
         }
         properties.insert(field.name.to_owned(), field_schema(field, presence, receipt_type));
@@ -33,8 +33,10 @@ fn is_filled_in(name: &str) -> bool {
 }
 
 /// Mandatory in the document, and filled in when the payload leaves it out.
-fn is_assigned(name: &str) -> bool {
+fn is_assigned(name: &str, receipt_type: ReceiptType) -> bool {
     matches!(name, "Version" | "TipoeCF" | "eNCF" | "FechaVencimientoSecuencia")
+        // A consumer stays anonymous.
+        || (name == "Comprador" && receipt_type == ReceiptType::E32)
         || ALWAYS_COMPUTED.contains(&name)
         || COMPUTED_FOR_LINES.contains(&name)
 }
@@ -124,7 +126,7 @@ fn value_schema(form: &Form, receipt_type: ReceiptType) -> Value {
         Form::Rnc => json!({"type": ["string", "integer"], "pattern": "^([0-9]{9}|[0-9]{11})$"}),
         Form::Encf => json!({"type": "string", "pattern": format!("^[Ee]{receipt_type}[0-9]{{10}}$")}),
         Form::Ncf => json!({"type": "string", "pattern": "^([Ee][0-9]{12}|[Bb][0-9]{10}|[AaPp][0-9]{18})$"}),
-        Form::ReceiptType => json!({"type": ["string", "integer"], "enum": numbers_too(&[receipt_type.as_str()])}),
+        Form::ReceiptType => one_of(&[receipt_type.as_str()]),
     }
 }
 
@@ -148,21 +150,15 @@ fn code_schema(catalogue: Catalogue) -> Value {
         return json!({"type": "string", "pattern": format!("^[0-9]{{{digits}}}$")});
     }
     let codes: Vec<&str> = catalogue.iter().map(|(code, _)| *code).collect();
-    let numeric = codes.iter().any(|code| code.parse::<u32>().is_ok());
-    let kinds = if numeric {
-        json!(["string", "integer"])
-    } else {
-        json!("string")
-    };
-    json!({"type": kinds, "enum": numbers_too(&codes)})
+    one_of(&codes)
 }
 
-/// Each code as text and, where it is one, as number: both are read.
-fn numbers_too(codes: &[&str]) -> Vec<Value> {
-    let texts = codes.iter().map(|code| json!(code));
-    let numbers = codes
-        .iter()
-        .filter_map(|code| code.parse::<u32>().ok())
-        .map(|number| json!(number));
-    texts.chain(numbers).collect()
+/// Each code as text and, where it is one, as number: both are read. Generators of clients take one type an enumeration.
+fn one_of(codes: &[&str]) -> Value {
+    let numbers: Vec<u32> = codes.iter().filter_map(|code| code.parse().ok()).collect();
+    let texts = json!({"type": "string", "enum": codes});
+    match numbers.is_empty() {
+        true => texts,
+        false => json!({"anyOf": [texts, {"type": "integer", "enum": numbers}]}),
+    }
 }
