@@ -21,7 +21,8 @@ pub async fn operator(command: &str, folder: &Path) -> Result<String, ecf_runtim
     let endpoint = variables
         .get("AWS_ENDPOINT_URL")
         .ok_or("the state folder names no endpoint")?;
-    let clients = Clients::new(&local_config(endpoint));
+    let config = local_config(endpoint);
+    let clients = ecf_roles::clients_of("operator", &Clients::new(&config), &config);
     let clock = Lapse::kept(&folder::lapse(folder))?.map_or_else(Clock::system, Lapse::clock);
     let app = ::operator::App::from_env(&Env::of(variables.clone()), &clients, clock)?;
     Ok(serde_json::to_string_pretty(&::operator::handle(&app, command).await)?)

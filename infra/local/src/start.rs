@@ -137,7 +137,8 @@ impl Local {
                 function: function.name.clone(),
                 source,
             };
-            match mount(&function.name, &env, &clients, clock.clone()).map_err(of_function)? {
+            let asking = ecf_roles::clients_of(&function.name, &clients, &config);
+            match mount(&function.name, &env, &asking, clock.clone()).map_err(of_function)? {
                 Mounted::Http(router) => {
                     let router = allow_origins(router, &env).map_err(|error| of_function(error.into()))?;
                     routed.push((function, router));

@@ -2,6 +2,8 @@
 
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_sdk_dynamodb::config::{Credentials, SharedCredentialsProvider};
+#[cfg(feature = "testing")]
+use aws_smithy_runtime_api::client::interceptors::SharedInterceptor;
 
 /// One client per service that the store speaks to.
 #[derive(Debug, Clone)]
@@ -26,6 +28,27 @@ impl Clients {
             s3: aws_sdk_s3::Client::from_conf(s3),
             sqs: aws_sdk_sqs::Client::new(config),
             secretsmanager: aws_sdk_secretsmanager::Client::new(config),
+        }
+    }
+
+    /// The same, with these interceptors in each of them.
+    #[cfg(feature = "testing")]
+    pub fn watched(config: &SdkConfig, interceptors: &[SharedInterceptor]) -> Self {
+        let mut dynamodb = aws_sdk_dynamodb::config::Builder::from(config);
+        let mut s3 = aws_sdk_s3::config::Builder::from(config).force_path_style(true);
+        let mut sqs = aws_sdk_sqs::config::Builder::from(config);
+        let mut secretsmanager = aws_sdk_secretsmanager::config::Builder::from(config);
+        for interceptor in interceptors {
+            dynamodb.push_interceptor(interceptor.clone());
+            s3.push_interceptor(interceptor.clone());
+            sqs.push_interceptor(interceptor.clone());
+            secretsmanager.push_interceptor(interceptor.clone());
+        }
+        Self {
+            dynamodb: aws_sdk_dynamodb::Client::from_conf(dynamodb.build()),
+            s3: aws_sdk_s3::Client::from_conf(s3.build()),
+            sqs: aws_sdk_sqs::Client::from_conf(sqs.build()),
+            secretsmanager: aws_sdk_secretsmanager::Client::from_conf(secretsmanager.build()),
         }
     }
 }

@@ -8,6 +8,7 @@ use std::{
 
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_sdk_sqs::config::Credentials;
+use aws_smithy_runtime_api::client::interceptors::SharedInterceptor;
 use ecf_embedded::{Embedded, Options};
 use ecf_runtime::{Clock, env::Env};
 use ecf_stack::{Provisioned, Stack};
@@ -67,7 +68,7 @@ impl TestStack {
             .expect("the embedded services take the template");
         // From here on calls are counted: making the resources is nobody's budget.
         let calls = AwsCalls::default();
-        let clients = counted_clients(&config, &calls);
+        let clients = Clients::watched(&config, &[SharedInterceptor::new(calls.clone())]);
         let clock = Clock::manual(START.parse().expect("a constant instant"));
         Self {
             config,
@@ -87,6 +88,14 @@ impl TestStack {
     /// The SDK's clients, seen by [`TestStack::calls`].
     pub fn clients(&self) -> &Clients {
         &self.clients
+    }
+
+    /// The same for one function, by the name of its crate: what it calls is held against its role where that is wanted.
+    pub fn clients_of(&self, function: &str) -> Clients {
+        match ecf_roles::recorder_of(function) {
+            Some(recorder) => Clients::watched(&self.config, &[SharedInterceptor::new(self.calls.clone()), recorder]),
+            None => self.clients.clone(),
+        }
     }
 
     /// The time of this test; clones share it.
@@ -202,22 +211,6 @@ impl Drop for TestStack {
         }
         let left = self.calls.undeleted_messages();
         assert!(left.is_empty(), "the test left messages in its queues: {left:#?}");
-    }
-}
-
-/// The clients that functions are given, with the counter in them.
-fn counted_clients(config: &SdkConfig, calls: &AwsCalls) -> Clients {
-    let dynamodb = aws_sdk_dynamodb::config::Builder::from(config).interceptor(calls.clone());
-    let s3 = aws_sdk_s3::config::Builder::from(config)
-        .force_path_style(true)
-        .interceptor(calls.clone());
-    let sqs = aws_sdk_sqs::config::Builder::from(config).interceptor(calls.clone());
-    let secretsmanager = aws_sdk_secretsmanager::config::Builder::from(config).interceptor(calls.clone());
-    Clients {
-        dynamodb: aws_sdk_dynamodb::Client::from_conf(dynamodb.build()),
-        s3: aws_sdk_s3::Client::from_conf(s3.build()),
-        sqs: aws_sdk_sqs::Client::from_conf(sqs.build()),
-        secretsmanager: aws_sdk_secretsmanager::Client::from_conf(secretsmanager.build()),
     }
 }
 

@@ -59,7 +59,12 @@ impl World {
         ];
         let stack = TestStack::with_parameters(&parameters).await;
         time.set(stack.clock().clone()).unwrap();
-        let app = App::from_env(&stack.env("approvals"), stack.clients(), stack.clock().clone()).unwrap();
+        let app = App::from_env(
+            &stack.env("approvals"),
+            &stack.clients_of("approvals"),
+            stack.clock().clone(),
+        )
+        .unwrap();
         // News of receipts, and attempts to come.
         stack.leave_messages();
         let world = Self {

@@ -42,7 +42,12 @@ impl Api {
     pub(crate) async fn start() -> Self {
         let stack = TestStack::start().await;
         let company = stack.company_builder().without_ranges().build().await;
-        let app = App::from_env(&stack.env("audit-export"), stack.clients(), stack.clock().clone()).unwrap();
+        let app = App::from_env(
+            &stack.env("audit-export"),
+            &stack.clients_of("audit-export"),
+            stack.clock().clone(),
+        )
+        .unwrap();
         let router = audit_export::router(app);
         Self { stack, router, company }
     }

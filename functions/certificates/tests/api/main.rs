@@ -50,7 +50,12 @@ impl Api {
             more.iter()
                 .map(|(name, value)| ((*name).to_owned(), (*value).to_owned())),
         );
-        let app = App::from_env(&Env::of(variables), stack.clients(), stack.clock().clone()).unwrap();
+        let app = App::from_env(
+            &Env::of(variables),
+            &stack.clients_of("certificates"),
+            stack.clock().clone(),
+        )
+        .unwrap();
         let router = certificates::router(app);
         let builder = stack.company_builder().without_ranges().without_certificate();
         let company = builder.build().await;

@@ -35,7 +35,12 @@ impl Api {
     }
 
     pub(crate) fn of(stack: TestStack, company: TestCompany) -> Self {
-        let app = App::from_env(&stack.env("company"), stack.clients(), stack.clock().clone()).unwrap();
+        let app = App::from_env(
+            &stack.env("company"),
+            &stack.clients_of("company"),
+            stack.clock().clone(),
+        )
+        .unwrap();
         let router = company::router(app);
         Self { stack, router, company }
     }

@@ -41,7 +41,12 @@ impl World {
         let parameters = ["TaxauthEcfUrl", "TaxauthFcUrl", "TaxauthStatusUrl"].map(|name| (name, base.as_str()));
         let stack = TestStack::with_parameters(&parameters).await;
         time.set(stack.clock().clone()).unwrap();
-        let app = App::from_env(&stack.env("directory"), stack.clients(), stack.clock().clone()).unwrap();
+        let app = App::from_env(
+            &stack.env("directory"),
+            &stack.clients_of("directory"),
+            stack.clock().clone(),
+        )
+        .unwrap();
         let world = Self {
             key: stack.company().await.api_key,
             simulator,

@@ -29,7 +29,12 @@ impl Api {
     pub(crate) async fn start() -> Self {
         let stack = TestStack::start().await;
         let company = stack.company_builder().without_ranges().build().await;
-        let app = App::from_env(&stack.env("documents"), stack.clients(), stack.clock().clone()).unwrap();
+        let app = App::from_env(
+            &stack.env("documents"),
+            &stack.clients_of("documents"),
+            stack.clock().clone(),
+        )
+        .unwrap();
         let router = documents::router(app);
         Self { stack, router, company }
     }

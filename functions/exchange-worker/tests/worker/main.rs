@@ -58,7 +58,12 @@ impl World {
         let stack = TestStack::with_parameters(&parameters).await;
         time.set(stack.clock().clone()).unwrap();
         Self {
-            app: App::from_env(&stack.env("exchange-worker"), stack.clients(), stack.clock().clone()).unwrap(),
+            app: App::from_env(
+                &stack.env("exchange-worker"),
+                &stack.clients_of("exchange-worker"),
+                stack.clock().clone(),
+            )
+            .unwrap(),
             company: stack.company_builder().verified().build().await,
             peer: Peer::start().await,
             http: reqwest::Client::builder().timeout(PATIENCE).build().unwrap(),

@@ -22,7 +22,12 @@ impl World {
     pub(crate) async fn start() -> Self {
         let stack = TestStack::start().await;
         let company = stack.company_builder().without_ranges().build().await;
-        let app = App::from_env(&stack.env("housekeeping"), stack.clients(), stack.clock().clone()).unwrap();
+        let app = App::from_env(
+            &stack.env("housekeeping"),
+            &stack.clients_of("housekeeping"),
+            stack.clock().clone(),
+        )
+        .unwrap();
         Self { stack, company, app }
     }
 

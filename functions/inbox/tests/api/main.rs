@@ -32,7 +32,7 @@ impl Api {
     pub(crate) async fn start() -> Self {
         let stack = TestStack::start().await;
         let env = stack.env("inbox");
-        let router = inbox::router(App::from_env(&env, stack.clients(), stack.clock().clone()).unwrap());
+        let router = inbox::router(App::from_env(&env, &stack.clients_of("inbox"), stack.clock().clone()).unwrap());
         let builder = stack.company_builder().without_ranges().without_certificate();
         let company = builder.build().await;
         Self { stack, router, company }

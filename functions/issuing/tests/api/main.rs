@@ -52,7 +52,12 @@ impl Api {
     }
 
     pub(crate) fn of(stack: TestStack, company: TestCompany) -> Self {
-        let app = App::from_env(&stack.env("issuing"), stack.clients(), stack.clock().clone()).unwrap();
+        let app = App::from_env(
+            &stack.env("issuing"),
+            &stack.clients_of("issuing"),
+            stack.clock().clone(),
+        )
+        .unwrap();
         let router = issuing::router(app.clone());
         Self {
             stack,

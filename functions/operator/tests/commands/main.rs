@@ -26,7 +26,12 @@ impl World {
     pub(crate) async fn start() -> Self {
         let stack = TestStack::start().await;
         let company = stack.company().await;
-        let app = App::from_env(&stack.env("operator"), stack.clients(), stack.clock().clone()).unwrap();
+        let app = App::from_env(
+            &stack.env("operator"),
+            &stack.clients_of("operator"),
+            stack.clock().clone(),
+        )
+        .unwrap();
         Self { stack, company, app }
     }
 

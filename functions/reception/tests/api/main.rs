@@ -30,7 +30,7 @@ impl Api {
     pub(crate) async fn start() -> Self {
         let stack = TestStack::start().await;
         let env = stack.env("reception");
-        let router = router(App::from_env(&env, stack.clients(), stack.clock().clone()).unwrap());
+        let router = router(App::from_env(&env, &stack.clients_of("reception"), stack.clock().clone()).unwrap());
         let company = stack.company_builder().without_ranges().verified().build().await;
         // Each receipt is news, which `webhook-worker` tells.
         stack.leave_messages();

@@ -48,7 +48,7 @@ impl Api {
             more.iter()
                 .map(|(name, value)| ((*name).to_owned(), (*value).to_owned())),
         );
-        let app = App::from_env(&Env::of(variables), stack.clients(), stack.clock().clone()).unwrap();
+        let app = App::from_env(&Env::of(variables), &stack.clients_of("signup"), stack.clock().clone()).unwrap();
         let router = signup::router(app);
         Self { stack, router }
     }

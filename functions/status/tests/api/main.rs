@@ -17,7 +17,7 @@ use status::App;
 
 async fn started() -> (TestStack, Router) {
     let stack = TestStack::start().await;
-    let app = App::from_env(&stack.env("status"), stack.clients(), stack.clock().clone()).unwrap();
+    let app = App::from_env(&stack.env("status"), &stack.clients_of("status"), stack.clock().clone()).unwrap();
     (stack, status::router(app))
 }
 

@@ -23,7 +23,7 @@ struct World {
 impl World {
     async fn start() -> Self {
         let stack = TestStack::start().await;
-        let app = App::from_env(&stack.env("status"), stack.clients(), stack.clock().clone()).unwrap();
+        let app = App::from_env(&stack.env("status"), &stack.clients_of("status"), stack.clock().clone()).unwrap();
         let here = stack
             .company_builder()
             .without_ranges()
@@ -304,7 +304,7 @@ async fn a_cursor_is_refused_when_it_is_old_foreign_or_none() {
 #[tokio::test]
 async fn a_deployment_without_notices_says_so() {
     let stack = TestStack::with_parameters(&[("NoticesEnabled", "false")]).await;
-    let app = App::from_env(&stack.env("status"), stack.clients(), stack.clock().clone()).unwrap();
+    let app = App::from_env(&stack.env("status"), &stack.clients_of("status"), stack.clock().clone()).unwrap();
     let router = status::router(app);
     let key = stack
         .company_builder()

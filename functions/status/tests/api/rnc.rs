@@ -10,7 +10,7 @@ use status::App;
 
 async fn world(parameters: &[(&str, &str)]) -> (TestStack, Router) {
     let stack = TestStack::with_parameters(parameters).await;
-    let app = App::from_env(&stack.env("status"), stack.clients(), stack.clock().clone()).unwrap();
+    let app = App::from_env(&stack.env("status"), &stack.clients_of("status"), stack.clock().clone()).unwrap();
     (stack, status::router(app))
 }
 

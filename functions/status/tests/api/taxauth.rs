@@ -45,7 +45,7 @@ impl World {
         ];
         let stack = TestStack::with_parameters(&parameters).await;
         time.set(stack.clock().clone()).unwrap();
-        let app = App::from_env(&stack.env("status"), stack.clients(), stack.clock().clone()).unwrap();
+        let app = App::from_env(&stack.env("status"), &stack.clients_of("status"), stack.clock().clone()).unwrap();
         Self {
             key: stack.company().await.api_key,
             simulator,

@@ -232,5 +232,10 @@ impl World {
 }
 
 fn worker(stack: &TestStack) -> App {
-    App::from_env(&stack.env("submission-worker"), stack.clients(), stack.clock().clone()).unwrap()
+    App::from_env(
+        &stack.env("submission-worker"),
+        &stack.clients_of("submission-worker"),
+        stack.clock().clone(),
+    )
+    .unwrap()
 }

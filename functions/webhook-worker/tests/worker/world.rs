@@ -227,5 +227,5 @@ impl World {
 
 fn worker(stack: &TestStack) -> App {
     let env: Env = stack.env("webhook-worker");
-    App::from_env(&env, stack.clients(), stack.clock().clone()).unwrap()
+    App::from_env(&env, &stack.clients_of("webhook-worker"), stack.clock().clone()).unwrap()
 }

@@ -49,7 +49,12 @@ impl Api {
             more.iter()
                 .map(|(name, value)| ((*name).to_owned(), (*value).to_owned())),
         );
-        let app = App::from_env(&Env::of(variables), stack.clients(), stack.clock().clone()).unwrap();
+        let app = App::from_env(
+            &Env::of(variables),
+            &stack.clients_of("webhooks"),
+            stack.clock().clone(),
+        )
+        .unwrap();
         let router = webhooks::router(app);
         let company = stack
             .company_builder()

@@ -137,7 +137,7 @@ impl Line {
 }
 
 fn mounted(stack: &TestStack, name: &str) -> Mounted {
-    mount(name, &stack.env(name), stack.clients(), stack.clock().clone()).unwrap()
+    mount(name, &stack.env(name), &stack.clients_of(name), stack.clock().clone()).unwrap()
 }
 
 fn worker(stack: &TestStack, name: &str) -> QueueFunction {

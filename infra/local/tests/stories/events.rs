@@ -93,7 +93,7 @@ async fn every_event_is_taken_by_its_function() {
     let mut requests = Vec::new();
     for function in &template.functions {
         let name = &function.name;
-        let mounted = mount(name, &stack.env(name), stack.clients(), stack.clock().clone()).unwrap();
+        let mounted = mount(name, &stack.env(name), &stack.clients_of(name), stack.clock().clone()).unwrap();
         for (file, event) in events_of(name) {
             match &mounted {
                 Mounted::Http(router) => {

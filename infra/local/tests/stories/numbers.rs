@@ -40,7 +40,12 @@ impl Till {
             let opened = stack.table().open_range(&company.scope, new).await;
             assert_eq!(opened.unwrap(), Opened::New);
         }
-        let mounted = mount("issuing", &stack.env("issuing"), stack.clients(), stack.clock().clone());
+        let mounted = mount(
+            "issuing",
+            &stack.env("issuing"),
+            &stack.clients_of("issuing"),
+            stack.clock().clone(),
+        );
         let Mounted::Http(issuing) = mounted.unwrap() else {
             panic!("issuing has routes")
         };
@@ -77,7 +82,12 @@ impl Till {
     async fn housekeeping(&self) {
         self.stack.clock().advance(SignedDuration::from_mins(9));
         let env = self.stack.env("housekeeping");
-        let mounted = mount("housekeeping", &env, self.stack.clients(), self.stack.clock().clone());
+        let mounted = mount(
+            "housekeeping",
+            &env,
+            &self.stack.clients_of("housekeeping"),
+            self.stack.clock().clone(),
+        );
         let Mounted::Timed(run) = mounted.unwrap() else {
             panic!("housekeeping has a schedule")
         };

@@ -45,7 +45,7 @@ impl World {
         parameters.push(("TaxauthStatusKey", "a key"));
         let stack = TestStack::with_parameters(&parameters).await;
         time.set(stack.clock().clone()).unwrap();
-        let mounted = |name| mount(name, &stack.env(name), stack.clients(), stack.clock().clone()).unwrap();
+        let mounted = |name| mount(name, &stack.env(name), &stack.clients_of(name), stack.clock().clone()).unwrap();
         let (Mounted::Queue(worker), Mounted::Timed(housekeeping)) =
             (mounted("submission-worker"), mounted("housekeeping"))
         else {
