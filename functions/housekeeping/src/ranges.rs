@@ -5,8 +5,9 @@
 //! work: the range remembers how far it was checked, and what was told of it.
 
 use ecf::Fecha;
+use ecf_runtime::Metric;
 use ecf_store::{
-    DueNumbers, DueRange, DueType, MOST_FREE, RANGE_SHARDS, Range, RangeAlert, Scope, StoreError, Thresholds,
+    Company, DueNumbers, DueRange, DueType, MOST_FREE, RANGE_SHARDS, Range, RangeAlert, Scope, StoreError, Thresholds,
 };
 use ecf_webhooks::{News, announce};
 use jiff::{SignedDuration, Timestamp};
@@ -17,6 +18,8 @@ use crate::App;
 const PER_SHARD: usize = 50;
 /// As many stretches of one range's numbers as one run looks at.
 const STRETCHES: usize = 5;
+/// A certificate that serves for less is named in the log; the alarm has the same number.
+const CERTIFICATE_DAYS: u64 = 15;
 /// Three times the time limit of the slowest function that takes numbers: nobody is at work on a number after that.
 const DEAD_AFTER: SignedDuration = SignedDuration::from_mins(3);
 /// When a range is looked at again whose newest numbers are too young to judge.
@@ -93,9 +96,11 @@ async fn look_after(app: &App, entry: &DueRange, now: Timestamp) -> Result<(), S
 /// Looks a type's ranges over for what the clock alone changes.
 async fn look_over(app: &App, entry: &DueType, now: Timestamp) -> Result<(), StoreError> {
     let ranges = app.table.ranges(&entry.scope, Some(entry.ecf_type)).await?;
-    let Some(thresholds) = warn(app, &entry.scope, &ranges, now).await? else {
+    let Some(company) = warn(app, &entry.scope, &ranges, now).await? else {
         return app.table.put_off_type(entry, None).await;
     };
+    tell_certificate(app, &entry.scope, &company, now);
+    let thresholds = thresholds(&company);
     let next = ranges
         .iter()
         .filter_map(|range| range.next_change(thresholds, now))
@@ -103,15 +108,12 @@ async fn look_over(app: &App, entry: &DueType, now: Timestamp) -> Result<(), Sto
     app.table.put_off_type(entry, next).await
 }
 
-/// Tells the company, once each, what there is to say of its ranges; gives its thresholds. `None`: there is no such company.
-async fn warn(app: &App, scope: &Scope, ranges: &[Range], now: Timestamp) -> Result<Option<Thresholds>, StoreError> {
+/// Tells the company, once each, what there is to say of its ranges; gives the company. `None`: there is none.
+async fn warn(app: &App, scope: &Scope, ranges: &[Range], now: Timestamp) -> Result<Option<Company>, StoreError> {
     let Some(company) = app.table.company(&scope.company).await? else {
         return Ok(None);
     };
-    let thresholds = Thresholds {
-        remaining: u64::from(company.settings.sequence_alert_remaining),
-        days: company.settings.sequence_alert_days,
-    };
+    let thresholds = thresholds(&company);
     for range in ranges {
         for alert in range.alerts(thresholds, Fecha::at(now)) {
             if range.is_told(alert) {
@@ -123,7 +125,14 @@ async fn warn(app: &App, scope: &Scope, ranges: &[Range], now: Timestamp) -> Res
             tell(app, scope, range, alert, now);
         }
     }
-    Ok(Some(thresholds))
+    Ok(Some(company))
+}
+
+fn thresholds(company: &Company) -> Thresholds {
+    Thresholds {
+        remaining: u64::from(company.settings.sequence_alert_remaining),
+        days: company.settings.sequence_alert_days,
+    }
 }
 
 fn news(range: &Range, alert: RangeAlert) -> News<'static> {
@@ -158,13 +167,26 @@ fn tell(app: &App, scope: &Scope, range: &Range, alert: RangeAlert, now: Timesta
     let metric = match alert {
         RangeAlert::Low { remaining, .. } => {
             tracing::warn!(company.id = %company, %environment, range = %id, remaining, "a range runs low");
-            "RangesLow"
+            Metric::RangesLow
         }
         RangeAlert::Expiring { days_left, .. } => {
             tracing::warn!(company.id = %company, %environment, range = %id, days_left, "a range expires soon");
-            "RangesExpiring"
+            Metric::RangesExpiring
         }
     };
+    app.metrics.tell(environment.as_str(), &[(metric, 1)], now);
+}
+
+/// Tells the operator how long the company's certificate serves; without one it issues nothing.
+fn tell_certificate(app: &App, scope: &Scope, company: &Company, now: Timestamp) {
+    let Some(certificate) = &company.certificate else {
+        return;
+    };
+    let days = certificate.not_after.duration_since(now).as_hours() / 24;
+    let days = u64::try_from(days).unwrap_or(0);
+    if days < CERTIFICATE_DAYS {
+        tracing::warn!(company.id = %scope.company, days, "a certificate expires soon");
+    }
     app.metrics
-        .count(&[("Environment", environment.as_str())], &[(metric, 1)], now);
+        .tell(scope.environment.as_str(), &[(Metric::CertificateDaysLeft, days)], now);
 }

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use ecf::Environment;
-use ecf_runtime::Metrics;
+use ecf_runtime::{Metric, Metrics};
 use ecf_store::{Host, Receipt, StoreError, Table};
 use ecf_taxauth::{Gates, Passage};
 use jiff::{SignedDuration, Timestamp};
@@ -80,12 +80,12 @@ impl<'a> Round<'a> {
             }
             let counted = self.tally.get(&environment);
             let values = [
-                ("HostsAway", away),
-                ("ReceiptsHeld", counted.map_or(0, |tally| tally.held)),
-                ("ReceiptsUndelivered", counted.map_or(0, |tally| tally.alarms)),
+                (Metric::HostsAway, away),
+                (Metric::ReceiptsHeld, counted.map_or(0, |tally| tally.held)),
+                (Metric::ReceiptsUndelivered, counted.map_or(0, |tally| tally.alarms)),
             ];
             if values.iter().any(|(_, value)| *value > 0) {
-                metrics.count(&[("Environment", environment.as_str())], &values, now);
+                metrics.tell(environment.as_str(), &values, now);
             }
         }
     }

@@ -15,6 +15,7 @@ use ecf::{Ecf, Numbered, ReceiptState};
 use ecf_api::{
     ApiError, Caller, CodedError, DocumentView, FieldError, NotingCaller, ValidJson, ValidQuery, ValidationError,
 };
+use ecf_runtime::Metric;
 use ecf_store::{Created, IssuingJob, Mode, NewNote, NewReceipt, Receipt, ReceiptId, StoreError, SubmissionJob};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -126,6 +127,9 @@ pub(crate) async fn issue_one(
     };
     match created {
         Created::New(receipt) => {
+            if receipt.state == ReceiptState::Signed {
+                tell(app, &receipt);
+            }
             count(app, caller, &receipt).await;
             queue(app, &receipt).await;
             Ok((
@@ -231,6 +235,14 @@ pub(crate) fn new_receipt(order: &Order<'_>, numbered: &Numbered, state: Receipt
         payload: None,
         note: None,
     }
+}
+
+/// Tells the operator of a receipt that was signed just now.
+pub(crate) fn tell(app: &App, receipt: &Receipt) {
+    tracing::info!(receipt.id = %receipt.public_id, company.id = %receipt.scope.company, ecf_type = %receipt.ecf_type, "issued");
+    let environment = receipt.scope.environment.as_str();
+    app.metrics
+        .tell(environment, &[(Metric::ReceiptsIssued, 1)], app.clock.now());
 }
 
 /// Counts the receipt, and with it the use of the key. The consistency check mends a count that was lost.

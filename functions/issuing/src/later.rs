@@ -15,7 +15,7 @@ use jiff::Timestamp;
 
 use crate::App;
 use crate::check::check;
-use crate::issue::send;
+use crate::issue::{send, tell};
 use crate::issuer::Issuer;
 use crate::kept::thaw;
 use crate::note;
@@ -45,7 +45,10 @@ async fn issue_kept(app: &App, job: &IssuingJob) -> Result<Outcome<IssuingJob>, 
         _ => return Ok(Outcome::Done),
     }
     match number_sign_and_store(app, &receipt, now).await {
-        Ok(SignedLater::Now(receipt)) => sent(app, &receipt).await,
+        Ok(SignedLater::Now(receipt)) => {
+            tell(app, &receipt);
+            sent(app, &receipt).await
+        }
         Ok(SignedLater::NotSignable(_)) => Ok(Outcome::Done),
         Ok(SignedLater::NumberTaken) => fail(app, &receipt, number_taken()).await,
         Ok(SignedLater::Missing) => Ok(missing()),

@@ -39,8 +39,8 @@ use axum::extract::FromRef;
 use axum::routing::{get, post};
 use ecf::StampHosts;
 use ecf_api::{ApiError, DocumentView, Keys};
-use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
+use ecf_runtime::{Clock, Metrics};
 use ecf_store::{
     Artifacts, Clients, Company, CompanyId, CompanySettings, Identities, IssuingJob, Profiles, Queues, Receipt,
     StoreError, Table, Vault,
@@ -59,6 +59,7 @@ pub struct App {
     queues: Queues,
     clock: Clock,
     stamp_hosts: StampHosts,
+    metrics: Metrics,
 }
 
 impl App {
@@ -81,7 +82,14 @@ impl App {
             table,
             clock,
             stamp_hosts: env.stamp_hosts()?,
+            metrics: Metrics::from_env(env)?,
         })
+    }
+
+    /// The same function, telling its metrics elsewhere: for tests.
+    #[must_use]
+    pub fn telling(self, metrics: Metrics) -> Self {
+        Self { metrics, ..self }
     }
 }
 

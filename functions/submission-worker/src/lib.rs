@@ -25,8 +25,9 @@ mod verdict;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ecf::Environment;
 use ecf_runtime::env::Env;
-use ecf_runtime::{Clock, Message, Outcome};
+use ecf_runtime::{Clock, Message, Metric, Metrics, Outcome};
 use ecf_store::{
     Artifacts, Clients, Identities, LONGEST_DELAY, Profiles, Queues, Receipt, StoreError, SubmissionJob, Table, Vault,
 };
@@ -42,6 +43,7 @@ pub struct App {
     identities: Identities,
     queues: Queues,
     tokens: Arc<Tokens>,
+    metrics: Metrics,
     clock: Clock,
 }
 
@@ -72,9 +74,25 @@ impl App {
             artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
             identities: Identities::new(vault),
             queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            metrics: Metrics::from_env(env)?,
             table,
             clock,
         })
+    }
+
+    /// The same function, telling its metrics elsewhere: for tests.
+    #[must_use]
+    pub fn telling(self, metrics: Metrics) -> Self {
+        Self { metrics, ..self }
+    }
+
+    /// Counts a call that the authority did not answer as it should.
+    fn tell_error(&self, job: &SubmissionJob) {
+        self.tell(job.scope().environment, &[(Metric::TaxauthErrors, 1)]);
+    }
+
+    fn tell(&self, environment: Environment, values: &[(Metric, u64)]) {
+        self.metrics.tell(environment.as_str(), values, self.clock.now());
     }
 
     /// Queues a job's next attempt.

@@ -81,6 +81,7 @@ async fn ask_once(
         Err(error) => {
             let chain = ecf_runtime::telemetry::chain(&error).to_string();
             tracing::warn!(receipt.id = %receipt.public_id, error = %chain, "the look-up failed");
+            app.tell_error(job);
             soon(app, job, receipt, error.retry_after()).await
         }
     }

@@ -30,6 +30,7 @@ pub(crate) async fn poll(app: &App, job: &SubmissionJob) -> Result<Outcome<Submi
             if let Some(held) = hold::if_closed(app, job).await? {
                 return Ok(held);
             }
+            app.tell_error(job);
             match (error.retry_after(), schedule::poll_again(job)) {
                 (Some(asked), Outcome::Again { job, after }) if asked <= LONGEST_DELAY => Ok(Outcome::Again {
                     job,

@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use ecf::ReceiptState;
-use ecf_runtime::Outcome;
+use ecf_runtime::{Metric, Outcome};
 use ecf_store::{ArtifactKind, Claim, Failure, Receipt, Recorded, StoreError, SubmissionJob};
 use ecf_taxauth::{Answer, Judged, Sent, Session, TaxAuthError, TokenError, Upload, Verdict};
 use jiff::SignedDuration;
@@ -103,6 +103,7 @@ async fn without_token(
             let error = TaxAuthError::NoToken(error);
             let chain = ecf_runtime::telemetry::chain(&error).to_string();
             tracing::warn!(receipt.id = %job.receipt(), error = %chain, "no token; trying again");
+            app.tell_error(job);
             later(app, job, error.retry_after()).await
         }
     }
@@ -250,11 +251,13 @@ async fn failed(
         }
         error if error.nothing_was_taken() => {
             tracing::warn!(receipt.id = %receipt.public_id, error = %chain, "not sent; trying again");
+            app.tell_error(job);
             release(app, receipt).await?;
             later(app, job, retry_after).await
         }
         _ => {
             tracing::warn!(receipt.id = %receipt.public_id, error = %chain, "the outcome of a send is unknown; looking it up");
+            app.tell_error(job);
             look_up::soon(app, job, receipt, retry_after).await
         }
     }
@@ -289,6 +292,7 @@ pub(crate) async fn fail(
         .record_failed(&receipt.scope, receipt, failure, app.clock.now())
         .await?;
     if let Recorded::Now(receipt) = &recorded {
+        app.tell(receipt.scope.environment, &[(Metric::ReceiptsFailed, 1)]);
         notes::wake(app, receipt).await;
     }
     tracing::error!(receipt.id = %receipt.public_id, code = failure.code, "a receipt failed and waits for a person");

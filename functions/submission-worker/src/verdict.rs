@@ -1,7 +1,7 @@
 //! Writing a verdict down: the state, the authority's answer and the outbox in one write, then the webhook.
 
 use ecf::{Environment, ReceiptState, ReceiptType};
-use ecf_runtime::Outcome;
+use ecf_runtime::{Metric, Outcome};
 use ecf_store::{ExchangeJob, OutboxEntry, Receipt, Recorded, StoreError, SubmissionJob, WebhookJob};
 use ecf_taxauth::{Judged, Session, Verdict};
 
@@ -33,6 +33,21 @@ pub(crate) fn final_state(verdict: Verdict) -> Option<(ReceiptState, Option<bool
         Verdict::Rejected { secuencia_utilizada } => Some((ReceiptState::Rejected, secuencia_utilizada)),
         Verdict::InProcess | Verdict::NotFound | Verdict::Unclear => None,
     }
+}
+
+/// Tells the operator of a verdict, and how long it took.
+fn tell(app: &App, receipt: &Receipt) {
+    let metric = match receipt.state {
+        ReceiptState::Accepted => Metric::ReceiptsAccepted,
+        ReceiptState::ConditionallyAccepted => Metric::ReceiptsConditionallyAccepted,
+        _ => Metric::ReceiptsRejected,
+    };
+    let seconds = app.clock.now().duration_since(receipt.created_at).as_secs();
+    let seconds = u64::try_from(seconds).unwrap_or(0);
+    app.tell(
+        receipt.scope.environment,
+        &[(metric, 1), (Metric::VerdictSeconds, seconds)],
+    );
 }
 
 /// Whether the receipt goes to its buyer now. Only a type 45 depends on what the company wants.
@@ -87,6 +102,7 @@ pub(crate) async fn write(
         _ => return Ok(()),
     };
     tracing::info!(receipt.id = %receipt.public_id, encf = receipt.encf().map(tracing::field::display), state = %state, "verdict");
+    tell(app, &receipt);
     // All of it is made good by housekeeping and the consistency check when they fail here.
     let event = WebhookJob::Event {
         company: receipt.scope.company,

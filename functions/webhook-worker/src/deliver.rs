@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use ecf_runtime::Metric;
 use ecf_store::{Delivery, DeliveryId, EventKey, Scope, StoreError, Webhook};
 use ecf_webhooks::{EventName, WebhookSecret, backoff, deliver};
 use jiff::{SignedDuration, Timestamp};
@@ -79,6 +80,12 @@ pub(crate) async fn attempt(
     };
     record(app, scope, webhook, delivery).await?;
     tracing::info!(webhook = %webhook.id, subject = %event.key.subject, event = event.name.as_str(), attempt = number, status_code, succeeded, "delivery");
+    let metric = if succeeded {
+        Metric::WebhooksDelivered
+    } else {
+        Metric::WebhooksFailed
+    };
+    app.metrics.tell(scope.environment.as_str(), &[(metric, 1)], at);
     Ok(Attempted {
         at,
         status_code,

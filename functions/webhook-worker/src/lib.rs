@@ -17,7 +17,7 @@ use std::time::Duration;
 
 use ecf::StampHosts;
 use ecf_runtime::env::Env;
-use ecf_runtime::{Clock, Message, Outcome};
+use ecf_runtime::{Clock, Message, Metrics, Outcome};
 use ecf_store::{Clients, Queues, Scope, StoreError, Table, Vault, WebhookJob};
 use ecf_webhooks::{Guard, GuardedClient, Reach, TimeOuts, WebhookSecret};
 
@@ -32,6 +32,7 @@ pub struct App {
     stamp_hosts: StampHosts,
     portal_url: Option<String>,
     portal_secret: Option<WebhookSecret>,
+    metrics: Metrics,
 }
 
 impl App {
@@ -59,7 +60,14 @@ impl App {
                 .optional("PORTAL_SECRET")?
                 .map(|secret| WebhookSecret::parse(&secret))
                 .transpose()?,
+            metrics: Metrics::from_env(env)?,
         })
+    }
+
+    /// The same function, telling its metrics elsewhere: for tests.
+    #[must_use]
+    pub fn telling(self, metrics: Metrics) -> Self {
+        Self { metrics, ..self }
     }
 
     /// Queues a job's next attempt.

@@ -113,6 +113,7 @@ async fn presented(parts: &Parts, keys: &Keys) -> Result<ApiKey, ApiError> {
         ));
     };
     let span = tracing::Span::current();
+    span.record("company.id", tracing::field::display(&key.company));
     span.record("company.rnc", tracing::field::display(&key.rnc));
     span.record("environment", key.environment.as_str());
     Ok(key)

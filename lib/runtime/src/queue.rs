@@ -9,7 +9,7 @@ use std::{fmt, future::Future, panic::AssertUnwindSafe, time::Duration};
 
 use futures::{FutureExt, StreamExt, stream};
 use lambda_runtime::{LambdaEvent, service_fn};
-use serde::de::DeserializeOwned;
+use serde::{Deserialize, de::DeserializeOwned};
 use tracing::Instrument;
 
 use crate::Error;
@@ -69,7 +69,7 @@ where
 {
     let failures = stream::iter(event.records)
         .map(|record| {
-            let span = tracing::info_span!("job", message.id = record.message_id);
+            let span = span(&record);
             process_record(record, &handler, &resend).instrument(span)
         })
         .buffered(CONCURRENT_JOBS)
@@ -79,6 +79,27 @@ where
     SqsBatchResponse {
         batch_item_failures: failures,
     }
+}
+
+/// What every line about a job carries: the message, and the company and record that the job names.
+fn span(record: &SqsRecord) -> tracing::Span {
+    let subject: Subject = serde_json::from_str(&record.body).unwrap_or_default();
+    tracing::info_span!(
+        "job",
+        message.id = record.message_id,
+        company.id = subject.company,
+        receipt.id = subject.receipt,
+        environment = subject.environment,
+    )
+}
+
+/// The members that jobs have in common. Who has none of them is logged without.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct Subject {
+    company: Option<String>,
+    receipt: Option<String>,
+    environment: Option<String>,
 }
 
 async fn process_record<J, H, HFut, R, RFut, E>(record: SqsRecord, handler: &H, resend: &R) -> Option<BatchItemFailure>

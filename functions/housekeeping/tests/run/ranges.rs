@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use ecf::{Encf, Fecha, ReceiptType};
+use ecf_runtime::{Metric, Metrics};
 use ecf_store::{NewRange, Numbering, Opened, Range, RangeChanges, SHARDS, Take, WebhookJob};
 use ecf_testkit::Fault;
 use housekeeping::run;
@@ -277,6 +278,25 @@ async fn a_range_that_expires_is_told_on_the_first_day_of_warning_without_any_re
     world.stack.calls().reset();
     run(&world.app).await.unwrap();
     assert_eq!(world.stack.calls().count("UpdateItem"), 0);
+}
+
+#[tokio::test]
+async fn the_operator_is_told_every_day_how_long_a_certificate_serves() {
+    let mut world = World::start().await;
+    let (metrics, told) = Metrics::of_test();
+    world.app = world.app.clone().telling(metrics);
+    world.open_until(1_000, "31-12-2026").await;
+    let company = world.stack.table().company(&world.company.scope.company).await.unwrap();
+    let not_after = company.unwrap().certificate.unwrap().not_after;
+    for _ in 0..3 {
+        run(&world.app).await.unwrap();
+        let days = not_after.duration_since(world.now()).as_hours() / 24;
+        let days = u64::try_from(days).unwrap();
+        let expected = (Metric::CertificateDaysLeft, "TesteCF".to_owned(), days);
+        assert_eq!(told.take(), [expected]);
+        world.advance(SignedDuration::from_hours(24));
+    }
+    world.announced().await;
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! `POST /api/v1/ecf` when all goes well, and its repetition.
 
+use ecf_runtime::{Metric, Metrics};
 use ecf_store::SubmissionJob;
 use jiff::SignedDuration;
 use serde_json::json;
@@ -8,6 +9,20 @@ use crate::{
     Api, id_of,
     payloads::{invoice, large_consumer_invoice, small_consumer_invoice},
 };
+
+#[tokio::test]
+async fn the_operator_is_told_of_each_receipt_that_is_signed_once() {
+    let mut api = Api::start().await;
+    let (metrics, told) = Metrics::of_test();
+    api.router = issuing::router(api.app.clone().telling(metrics));
+    api.issue(&invoice("invoice-1")).await.expect(201);
+    api.issue(&invoice("invoice-1")).await.expect(200);
+    let mut wrong = invoice("invoice-2");
+    wrong["payload"] = json!({});
+    api.issue(&wrong).await.expect(422);
+    assert_eq!(told.take(), [(Metric::ReceiptsIssued, "TesteCF".to_owned(), 1)]);
+    assert_eq!(api.jobs().await.len(), 1);
+}
 
 #[tokio::test]
 async fn a_receipt_is_numbered_signed_kept_and_queued() {

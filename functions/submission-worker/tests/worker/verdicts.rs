@@ -1,6 +1,7 @@
 //! The verdicts, from the claim to the event.
 
 use ecf::ReceiptState;
+use ecf_runtime::{Metric, Metrics};
 use ecf_store::{OutboxEntry, fiscal_day};
 use serde_json::{Value, json};
 
@@ -15,6 +16,38 @@ impl World {
             .map(|((ecf_type, state), count)| (ecf_type.to_string(), state, count))
             .collect()
     }
+}
+
+#[tokio::test]
+async fn the_operator_is_told_of_a_verdict_and_of_its_time() {
+    let mut world = World::start().await;
+    let (metrics, told) = Metrics::of_test();
+    world.app = world.app.clone().telling(metrics);
+    let issued = world.issue("E310000000001").await;
+    assert!(world.step().await);
+    assert_eq!(told.take(), []);
+    assert!(world.step().await);
+    let seconds = world.now().duration_since(issued.created_at).as_secs().unsigned_abs();
+    let environment = "TesteCF".to_owned();
+    assert_eq!(
+        told.take(),
+        [
+            (Metric::ReceiptsAccepted, environment.clone(), 1),
+            (Metric::VerdictSeconds, environment, seconds),
+        ]
+    );
+    assert!(seconds > 0);
+}
+
+#[tokio::test]
+async fn the_operator_is_told_of_an_authority_that_does_not_answer() {
+    let mut world = World::with_authority_at("http://127.0.0.1:9").await;
+    let (metrics, told) = Metrics::of_test();
+    world.app = world.app.clone().telling(metrics);
+    world.issue("E310000000001").await;
+    assert!(world.step().await);
+    assert_eq!(told.take(), [(Metric::TaxauthErrors, "TesteCF".to_owned(), 1)]);
+    world.lose_messages();
 }
 
 #[tokio::test]

@@ -32,6 +32,7 @@ pub(super) async fn edge(mut request: Request, next: Next) -> Response {
         request.id = id,
         method = %request.method(),
         path = request.uri().path(),
+        company.id = tracing::field::Empty,
         company.rnc = tracing::field::Empty,
         environment = tracing::field::Empty,
     );
