@@ -34,6 +34,7 @@ impl Source {
             Self::Embedded => match file {
                 ROOT => Ok(include_str!("../../../template.yaml").to_owned()),
                 "infra/alarms.yaml" => Ok(include_str!("../../alarms.yaml").to_owned()),
+                "infra/dashboard.yaml" => Ok(include_str!("../../dashboard.yaml").to_owned()),
                 "infra/domain.yaml" => Ok(include_str!("../../domain.yaml").to_owned()),
                 "infra/firewall.yaml" => Ok(include_str!("../../firewall.yaml").to_owned()),
                 "infra/queues.yaml" => Ok(include_str!("../../queues.yaml").to_owned()),

@@ -9,11 +9,12 @@ pub(crate) mod table;
 
 /// Kinds of resources that the local system has no use for: who may do what, what is logged, what wakes somebody up, and keys.
 /// Their properties are evaluated all the same, so that a reference to nothing is found.
-pub(crate) const NOT_CARRIED_OUT: [&str; 15] = [
+pub(crate) const NOT_CARRIED_OUT: [&str; 16] = [
     "AWS::ApiGateway::Account",
     "AWS::ApiGateway::BasePathMapping",
     "AWS::ApiGateway::DomainName",
     "AWS::CloudWatch::Alarm",
+    "AWS::CloudWatch::Dashboard",
     "AWS::IAM::Role",
     "AWS::KMS::Alias",
     "AWS::KMS::Key",

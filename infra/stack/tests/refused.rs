@@ -12,11 +12,12 @@ use std::{
 use ecf_stack::Stack;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-const FILES: [&str; 6] = [
+const FILES: [&str; 7] = [
     "template.yaml",
     "infra/storage.yaml",
     "infra/queues.yaml",
     "infra/alarms.yaml",
+    "infra/dashboard.yaml",
     "infra/domain.yaml",
     "infra/firewall.yaml",
 ];
