@@ -1,4 +1,4 @@
-//! What the engine costs: from the JSON of a payload without totals to canonical XML, step by step.
+//! What the engine costs: from the JSON of a payload without totals to canonical XML, step by step, and at last signed.
 //!
 //! Every figure is also told as a ratio to one RSA-2048 signature of the `openssl` crate, measured in turns with it in
 //! the same process, so that a busy machine slows both. The fastest of many short batches counts.
@@ -13,10 +13,13 @@ use ecf::rules::{self, Context};
 use ecf::totals::{self, IscRates};
 use ecf::{Amounts, Draft, Ecf, Encf, Environment, Node, ReceiptType};
 use openssl::hash::MessageDigest;
+use openssl::pkcs12::Pkcs12;
 use openssl::pkey::{PKey, Private};
-use openssl::rsa::Rsa;
 use openssl::sign::Signer;
 use serde_json::{Value, json};
+use xmldsig::{Identity, testing};
+
+const PIN: &str = "clave";
 
 fn main() {
     // `cargo test --benches` only wants to see it run.
@@ -25,14 +28,20 @@ fn main() {
     } else {
         60
     };
-    let key = PKey::from_rsa(Rsa::generate(2_048).unwrap()).unwrap();
+    let (from, to) = (
+        "2020-01-01T00:00:00Z".parse().unwrap(),
+        "2040-01-01T00:00:00Z".parse().unwrap(),
+    );
+    let p12 = testing::pkcs12("Firma de prueba", "IDCDO-00100000001", PIN, from, to).unwrap();
+    let identity = Identity::from_pkcs12(&p12, PIN).unwrap();
+    let key = Pkcs12::from_der(&p12).unwrap().parse2(PIN).unwrap().pkey.unwrap();
     println!("{:>34} {:>10} {:>10}", "", "µs", "× RSA");
     for lines in [1, 10, 1_000] {
-        measure(lines, rounds, &key);
+        measure(lines, rounds, &key, &identity);
     }
 }
 
-fn measure(lines: usize, rounds: usize, key: &PKey<Private>) {
+fn measure(lines: usize, rounds: usize, key: &PKey<Private>, identity: &Identity) {
     let payload = payload(lines).to_string().into_bytes();
     let rates = IscRates::of(Environment::TesteCF);
     let ecf = completed(read(&payload), &rates);
@@ -69,6 +78,13 @@ fn measure(lines: usize, rounds: usize, key: &PKey<Private>) {
             let ecf = completed(read(&payload), &rates);
             assert_eq!(obstacles(&ecf, &rates), 0);
             xml(ecf)
+        })
+    });
+    step("signed too", &|| {
+        timed(|| {
+            let ecf = completed(read(&payload), &rates);
+            assert_eq!(obstacles(&ecf, &rates), 0);
+            xmldsig::sign(&xml(ecf), identity).unwrap()
         })
     });
 }

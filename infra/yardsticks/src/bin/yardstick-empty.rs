@@ -1,0 +1,28 @@
+//! An HTTP function with nothing in it: the same entry point, logs and SDK clients, a router with the paths in `ROUTES`, and a handler that does
+//! nothing. What takes twice as long as this takes too long.
+
+use std::hint::black_box;
+
+use axum::Router;
+use axum::http::StatusCode;
+use axum::routing::any;
+use ecf_runtime::env::Env;
+use ecf_runtime::telemetry;
+use ecf_store::Clients;
+
+#[tokio::main]
+async fn main() -> Result<(), ecf_runtime::Error> {
+    telemetry::init();
+    let clients = black_box(Clients::load().await);
+    let mut router = Router::new();
+    for path in Env::process().required("ROUTES")?.split(',') {
+        router = router.route(path, any(nothing));
+    }
+    ecf_runtime::serve(router.fallback(nothing)).await?;
+    drop(clients);
+    Ok(())
+}
+
+async fn nothing() -> StatusCode {
+    StatusCode::OK
+}
