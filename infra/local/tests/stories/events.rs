@@ -103,7 +103,9 @@ async fn every_event_is_taken_by_its_function() {
                 }
                 Mounted::Queue(worker) => {
                     let answer = worker(serde_json::from_value(event).unwrap()).await;
-                    assert!(answer.batch_item_failures.is_empty(), "{file}: {answer:?}");
+                    // Of a partial batch one message is none of ours.
+                    let failing = usize::from(file.ends_with("partial.json"));
+                    assert_eq!(answer.batch_item_failures.len(), failing, "{file}: {answer:?}");
                 }
                 Mounted::Invoked(command) => {
                     let answer = command(event).await;

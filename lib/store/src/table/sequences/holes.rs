@@ -327,9 +327,13 @@ impl Review {
                 .find(|(_, locked_at)| **locked_at <= dead_if_before)
                 .map(|(sequence, _)| *sequence),
         };
+        // A look whose answer was lost may be behind what it freed: such a number is on the list, or judged as one that was taken again.
+        let freed_before = |sequence: u64| {
+            range.free.contains(&sequence) || range.retaken.iter().any(|(retaken, _)| *retaken == sequence)
+        };
         while review.checked < window_end {
             let sequence = review.checked;
-            if !locks.contains_key(&sequence) {
+            if !locks.contains_key(&sequence) && !freed_before(sequence) {
                 let is_dead = newest_dead.is_some_and(|newest| sequence <= newest);
                 if !is_dead || review.room == 0 {
                     break;
@@ -423,6 +427,19 @@ mod tests {
         let mut full = range(151, 10);
         full.free = (500..598).collect();
         assert_eq!(review(&full, &[(1, 1)]), (4, vec![2, 3]));
+    }
+
+    /// Of 10,000 receipts under faults one look had lost its answer; from then on the write named a number twice, and the range was
+    /// never looked after again.
+    #[test]
+    fn what_was_freed_before_is_not_judged_twice_by_a_look_that_is_behind() {
+        let mut behind = range(5, 50);
+        behind.free = vec![3];
+        behind.retaken = vec![(2, at(60))];
+        let mut review = Review::of(&behind, &BTreeMap::new(), 5, at(100));
+        assert_eq!((review.checked, &review.dead), (5, &vec![1, 4]));
+        review.judge_retaken(2, at(60), false, at(100));
+        assert_eq!((review.dead, review.forgotten), (vec![1, 4, 2], vec![(2, at(60))]));
     }
 
     #[test]
