@@ -188,6 +188,18 @@ impl TestStack {
         Env::of(self.environment_of(function).clone())
     }
 
+    /// Takes every object out of the bucket whose name has this part, as if it had never been written.
+    pub async fn lose_objects(&self, part: &str) {
+        let (s3, bucket) = (&self.clients.s3, self.provisioned.bucket_name());
+        let listed = s3.list_objects_v2().bucket(bucket).send().await;
+        let listed = listed.expect("the bucket lists its objects");
+        let keys = listed.contents().iter().filter_map(|object| object.key());
+        for key in keys.filter(|key| key.contains(part)) {
+            let deleted = s3.delete_object().bucket(bucket).key(key).send().await;
+            deleted.expect("the bucket lets its objects go");
+        }
+    }
+
     /// A company in TesteCF with certificate, API key and ranges.
     pub async fn company(&self) -> TestCompany {
         self.company_builder().build().await
@@ -212,6 +224,18 @@ impl Drop for TestStack {
         let left = self.calls.undeleted_messages();
         assert!(left.is_empty(), "the test left messages in its queues: {left:#?}");
     }
+}
+
+/// So many bytes that no archive makes smaller; always the same.
+pub fn noise(length: usize) -> Vec<u8> {
+    let mut state = 0x9E37_79B9_7F4A_7C15_u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()[0]
+    };
+    (0..length).map(|_| next()).collect()
 }
 
 async fn sdk_config(endpoint_url: &str) -> SdkConfig {

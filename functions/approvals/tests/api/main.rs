@@ -15,11 +15,10 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use ecf::ReceiptState;
 use ecf_runtime::Clock;
 use ecf_simulator::{Options, Simulator};
-use ecf_store::{InboxId, InboxItem, Receipt, Verdict};
+use ecf_store::{InboxItem, Receipt, Verdict};
 use ecf_testkit::{
     Answer, FOREIGN_RNC, P12_PIN, Peer, TestCompany, TestStack, foreign_receipt, request, sign_foreign, test_p12,
 };
-use ecf_webhooks::News;
 use http::Method;
 use serde_json::{Value, json};
 use xmldsig::Identity;
@@ -147,32 +146,7 @@ impl World {
         if accepted {
             self.hand_over(&format!("{FOREIGN_RNC}{encf}.xml"), &xml).await;
         }
-        let scope = &self.company.scope;
-        let (rnc_emisor, encf) = (FOREIGN_RNC.parse().unwrap(), encf.parse().unwrap());
-        let item = InboxItem {
-            id: InboxId::new(now, scope, &rnc_emisor, &encf),
-            rnc_emisor,
-            razon_social_emisor: None,
-            rnc_comprador: self.company.rnc.clone(),
-            encf,
-            ecf_type: encf.receipt_type(),
-            monto_total: Some("1000.00".to_owned()),
-            fecha_emision: Some("27-11-2026".to_owned()),
-            signer: "CN=X".to_owned(),
-            xml: ecf_store::ContentHash::of(&xml),
-            arecf: ecf_store::ContentHash::of(b""),
-            received_at: now,
-            acked_at: None,
-        };
-        let kind = ecf_store::ArtifactKind::ReceivedXml;
-        self.stack
-            .artifacts()
-            .put_received(scope, now, &item.id, kind, xml)
-            .await
-            .unwrap();
-        let news = News::InboxReceived { item: &item }.announcement(scope, self.company.rnc.as_str(), now);
-        self.stack.table().keep_received(scope, &item, &news).await.unwrap();
-        item
+        self.stack.received(&self.company, encf, None, &xml, b"<ARECF/>").await
     }
 
     /// A receipt of the company's own that the authority accepted.

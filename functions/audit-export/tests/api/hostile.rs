@@ -77,19 +77,7 @@ async fn a_document_that_is_gone_is_remarked_and_keeps_no_other_from_being_there
     let api = Api::start().await;
     let gone = api.receipt("E310000000001").await;
     let there = api.receipt("E320000000001").await;
-    let key = format!(
-        "{}/testecf/2026/11/{}/signed-xml-{}",
-        gone.scope.company,
-        gone.public_id,
-        gone.signed.as_ref().unwrap().signed_xml
-    );
-    let s3 = &api.stack.clients().s3;
-    s3.delete_object()
-        .bucket(api.stack.provisioned().bucket_name())
-        .key(&key)
-        .send()
-        .await
-        .unwrap();
+    api.stack.lose_objects(&format!("{}/signed-xml-", gone.public_id)).await;
     let archive = api.archive().await;
     let line = |id: &str| {
         archive

@@ -3,7 +3,7 @@
 use axum::body::Body;
 use ecf::ReceiptState;
 use ecf_evidence::audit::AuditError;
-use ecf_testkit::{Fault, request, send};
+use ecf_testkit::{Fault, noise, request, send, sign_foreign};
 use futures::StreamExt as _;
 use http::{Method, Request};
 
@@ -126,4 +126,18 @@ async fn a_store_that_fails_on_the_way_breaks_the_archive_off() {
     let pieces: Vec<_> = auditor.clone().stream(plan, u64::MAX).collect().await;
     assert!(matches!(pieces.last(), Some(Err(AuditError::Store(_)))), "{pieces:?}");
     assert_eq!(api.get("").await.status, 200);
+}
+
+#[tokio::test]
+async fn parts_that_were_sent_are_given_up_when_the_next_is_not_taken() {
+    let api = Api::start().await;
+    let (large, arecf) = (noise(6 << 20), sign_foreign("<ARECF></ARECF>"));
+    let received = api.stack.received(&api.company, "E310000000007", None, &large, &arecf);
+    received.await;
+    api.stack.calls().inject("UploadPart", 1, Fault::NotSent);
+    assert_eq!(api.get("").await.status, 200, "the caller has it all the same");
+    assert_eq!(api.stack.calls().count("AbortMultipartUpload"), 1);
+    let list = api.stack.clients().s3.list_multipart_uploads();
+    let left = list.bucket(api.stack.provisioned().bucket_name()).send().await;
+    assert_eq!(left.unwrap().uploads(), []);
 }

@@ -14,15 +14,13 @@ use std::io::{Cursor, Read as _};
 
 use audit_export::App;
 use axum::Router;
-use ecf::{Encf, ReceiptState, Rnc};
+use ecf::ReceiptState;
 use ecf_evidence::Files;
 use ecf_evidence::audit::{Auditor, Order};
 use ecf_store::{
-    ArtifactKind, ContentHash, Exports, Identities, InboxId, InboxItem, Kept, OutboxEntry, Receipt, Recorded, Span,
-    Verdict,
+    ArtifactKind, ContentHash, Exports, Identities, InboxItem, OutboxEntry, Receipt, Recorded, Span, Verdict,
 };
 use ecf_testkit::{Answer, FOREIGN_RNC, TestCompany, TestStack, foreign_receipt, request, sign_foreign};
-use ecf_webhooks::News;
 use http::Method;
 use serde_json::Value;
 use zip::ZipArchive;
@@ -108,34 +106,12 @@ impl Api {
 
     /// A receipt as `reception` leaves it.
     pub(crate) async fn receive(&self, encf: &str, razon_social: &str) -> InboxItem {
-        let (now, scope) = (self.stack.clock().now(), &self.company.scope);
-        let encf: Encf = encf.parse().unwrap();
-        let rnc_emisor: Rnc = FOREIGN_RNC.parse().unwrap();
-        let xml = foreign_receipt(self.company.rnc.as_str(), &encf.to_string(), now);
+        let xml = foreign_receipt(self.company.rnc.as_str(), encf, self.stack.clock().now());
         let arecf = sign_foreign("<ARECF><a></a></ARECF>");
-        let item = InboxItem {
-            id: InboxId::new(now, scope, &rnc_emisor, &encf),
-            rnc_emisor,
-            razon_social_emisor: Some(razon_social.to_owned()),
-            rnc_comprador: self.company.rnc.clone(),
-            encf,
-            ecf_type: encf.receipt_type(),
-            monto_total: Some("1000.00".to_owned()),
-            fecha_emision: Some("27-11-2026".to_owned()),
-            signer: "CN=PRUEBA".to_owned(),
-            xml: ContentHash::of(&xml),
-            arecf: ContentHash::of(&arecf),
-            received_at: now,
-            acked_at: None,
-        };
-        let artifacts = self.stack.artifacts();
-        for (kind, bytes) in [(ArtifactKind::ReceivedXml, xml), (ArtifactKind::Arecf, arecf)] {
-            artifacts.put_received(scope, now, &item.id, kind, bytes).await.unwrap();
-        }
-        let news = News::InboxReceived { item: &item }.announcement(scope, self.company.rnc.as_str(), now);
-        let kept = self.stack.table().keep_received(scope, &item, &news).await.unwrap();
-        assert_eq!(kept, Kept::New);
-        item
+        let received = self
+            .stack
+            .received(&self.company, encf, Some(razon_social), &xml, &arecf);
+        received.await
     }
 
     pub(crate) async fn signed_xml(&self, receipt: &Receipt) -> Vec<u8> {

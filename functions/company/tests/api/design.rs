@@ -107,6 +107,12 @@ async fn a_logo_is_kept_as_it_came_until_it_is_deleted() {
         (200, Some("image/png"))
     );
     assert_eq!(answer.bytes, image);
+    api.stack.lose_objects("design/").await;
+    assert_eq!(
+        api.get(LOGO).await.status,
+        500,
+        "the company has one, and it has to be there"
+    );
     for _ in 0..2 {
         let design = api.call(Method::DELETE, LOGO, None).await.expect(200);
         assert_eq!(design["logo"], json!(null));

@@ -1,10 +1,7 @@
 //! `GET /api/v1/client/summary`.
 
-use ecf::{Encf, Environment, ReceiptState, Rnc};
-use ecf_store::{
-    Announcement, AnnouncementId, AuthorityStatus, ContentHash, InboxId, InboxItem, NewRange, NewWebhook, Numbering,
-    WebhookId, Window, fiscal_day,
-};
+use ecf::{Environment, ReceiptState};
+use ecf_store::{AuthorityStatus, NewRange, NewWebhook, Numbering, WebhookId, Window, fiscal_day};
 use jiff::ToSpan as _;
 use serde_json::json;
 
@@ -145,39 +142,22 @@ async fn webhooks_that_are_switched_off_are_counted_apart() {
 #[tokio::test]
 async fn receipts_of_others_count_until_they_are_acknowledged() {
     let api = Api::start().await;
-    let (table, scope, now) = (api.stack.table(), &api.company.scope, api.stack.clock().now());
-    let rnc_emisor: Rnc = "101000001".parse().unwrap();
-    let ids: Vec<_> = ["E310000000001", "E310000000002"]
-        .map(|encf| (encf, InboxId::new(now, scope, &rnc_emisor, &encf.parse().unwrap())))
-        .into();
-    for (encf, id) in &ids {
-        let encf: Encf = encf.parse().unwrap();
-        let item = InboxItem {
-            id: *id,
-            rnc_emisor: rnc_emisor.clone(),
-            razon_social_emisor: None,
-            rnc_comprador: api.company.rnc.clone(),
-            encf,
-            ecf_type: encf.receipt_type(),
-            monto_total: None,
-            fecha_emision: None,
-            signer: "CN=OTRA".to_owned(),
-            xml: ContentHash::of(b"xml"),
-            arecf: ContentHash::of(b"arecf"),
-            received_at: now,
-            acked_at: None,
-        };
-        let news = Announcement {
-            id: AnnouncementId::of(scope, "inbox.received", &encf.to_string()),
-            event: "inbox.received".to_owned(),
-            body: b"{}".to_vec(),
-            at: now,
-        };
-        table.keep_received(scope, &item, &news).await.unwrap();
+    let mut items = Vec::new();
+    for encf in ["E310000000001", "E310000000002"] {
+        items.push(
+            api.stack
+                .received(&api.company, encf, None, b"<ECF/>", b"<ARECF/>")
+                .await,
+        );
     }
     let unread = async || api.get(SUMMARY).await.expect(200)["inbox"].clone();
     assert_eq!(unread().await, json!({ "unread": 2 }));
-    table.ack_inbox_item(scope, &ids[0].1, now).await.unwrap();
+    let (scope, now) = (&api.company.scope, api.stack.clock().now());
+    api.stack
+        .table()
+        .ack_inbox_item(scope, &items[0].id, now)
+        .await
+        .unwrap();
     assert_eq!(unread().await, json!({ "unread": 1 }));
 }
 

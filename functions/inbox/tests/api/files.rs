@@ -25,3 +25,13 @@ async fn both_files_are_byte_exact_under_their_names() {
         assert_eq!(answer.header("content-disposition"), Some(disposition.as_str()));
     }
 }
+
+#[tokio::test]
+async fn a_file_that_is_gone_is_no_missing_receipt() {
+    let api = Api::start().await;
+    let item = api.receive("E310000000001").await;
+    api.stack.lose_objects("").await;
+    let answer = api.get(&format!("{INBOX}/{}/xml", item.id)).await;
+    assert_eq!(answer.status, 500, "the receipt is there, and its file has to be");
+    assert_eq!(api.get(INBOX).await.expect(200)["total"], 1);
+}

@@ -8,10 +8,8 @@ mod files;
 mod list;
 
 use axum::Router;
-use ecf::{Encf, Rnc};
-use ecf_store::{ArtifactKind, ContentHash, InboxId, InboxItem, Kept};
-use ecf_testkit::{Answer, FOREIGN_RNC, TestCompany, TestStack, foreign_receipt, request};
-use ecf_webhooks::News;
+use ecf_store::InboxItem;
+use ecf_testkit::{Answer, TestCompany, TestStack, foreign_receipt, request};
 use http::Method;
 use inbox::App;
 use jiff::SignedDuration;
@@ -49,33 +47,11 @@ impl Api {
     /// A receipt as `reception` leaves it, a second after the one before.
     pub(crate) async fn receive(&self, encf: &str) -> InboxItem {
         self.stack.clock().advance(SignedDuration::from_secs(1));
-        let (now, scope) = (self.stack.clock().now(), &self.company.scope);
-        let encf: Encf = encf.parse().unwrap();
-        let rnc_emisor: Rnc = FOREIGN_RNC.parse().unwrap();
-        let xml = foreign_receipt(self.company.rnc.as_str(), &encf.to_string(), now);
-        let item = InboxItem {
-            id: InboxId::new(now, scope, &rnc_emisor, &encf),
-            rnc_emisor,
-            razon_social_emisor: Some("Suplidora del Este SRL".to_owned()),
-            rnc_comprador: self.company.rnc.clone(),
-            encf,
-            ecf_type: encf.receipt_type(),
-            monto_total: Some("1000.00".to_owned()),
-            fecha_emision: Some("27-11-2026".to_owned()),
-            signer: "CN=PRUEBA DEL SISTEMA".to_owned(),
-            xml: ContentHash::of(&xml),
-            arecf: ContentHash::of(ARECF),
-            received_at: now,
-            acked_at: None,
-        };
-        let artifacts = self.stack.artifacts();
-        for (kind, bytes) in [(ArtifactKind::ReceivedXml, xml), (ArtifactKind::Arecf, ARECF.to_vec())] {
-            artifacts.put_received(scope, now, &item.id, kind, bytes).await.unwrap();
-        }
-        let news = News::InboxReceived { item: &item }.announcement(scope, self.company.rnc.as_str(), now);
-        let kept = self.stack.table().keep_received(scope, &item, &news).await;
-        assert_eq!(kept.unwrap(), Kept::New);
-        item
+        let xml = foreign_receipt(self.company.rnc.as_str(), encf, self.stack.clock().now());
+        let received = self
+            .stack
+            .received(&self.company, encf, Some("Suplidora del Este SRL"), &xml, ARECF);
+        received.await
     }
 
     /// The numbers of a list, and how many there are in all.

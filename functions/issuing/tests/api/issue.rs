@@ -1,12 +1,14 @@
 //! `POST /api/v1/ecf` when all goes well, and its repetition.
 
+use ecf::Environment;
 use ecf_runtime::{Metric, Metrics};
-use ecf_store::SubmissionJob;
+use ecf_testkit::send_job;
 use jiff::SignedDuration;
 use serde_json::json;
 
 use crate::{
     Api, id_of,
+    later::scheduled,
     payloads::{invoice, large_consumer_invoice, small_consumer_invoice},
 };
 
@@ -66,14 +68,8 @@ async fn a_receipt_is_numbered_signed_kept_and_queued() {
     }
     "#);
 
-    let job = SubmissionJob::Send {
-        company: api.company.scope.company,
-        environment: api.company.scope.environment,
-        receipt: id_of(&issued),
-        attempt: 0,
-    };
-    assert_eq!(api.jobs().await, [job]);
     let kept = api.record(&issued).await;
+    assert_eq!(api.jobs().await, [send_job(&kept)]);
     assert_eq!(kept.encf().unwrap().to_string(), "E310005000000");
     assert_eq!(kept.monto_total, "11800.00");
 }
@@ -151,6 +147,26 @@ async fn a_key_belongs_to_one_company_and_environment() {
     let second = neighbour.issue(&body).await.expect(201);
     assert_ne!(first["public_id"], second["public_id"]);
     assert_eq!(neighbour.jobs().await.len(), 2);
+}
+
+#[tokio::test]
+async fn each_environment_has_its_own_queue() {
+    let mut api = Api::start().await;
+    for environment in Environment::ALL {
+        let company = api.stack.company_builder().environment(environment).build().await;
+        api = Api::of(api.stack, company);
+        let issued = api.issue(&invoice("now")).await.expect(201);
+        assert_eq!(api.jobs_of(environment).await, [send_job(&api.record(&issued).await)]);
+        let soon = api.stack.clock().now() + SignedDuration::from_mins(1);
+        let kept = api
+            .issue(&scheduled(invoice("later"), &soon.to_string()))
+            .await
+            .expect(201);
+        let record = api.record(&kept).await;
+        api.stack.clock().advance(SignedDuration::from_mins(1));
+        api.issue_kept(&record).await;
+        assert_eq!(api.jobs_of(environment).await, [send_job(&record)]);
+    }
 }
 
 #[tokio::test]

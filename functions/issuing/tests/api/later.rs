@@ -43,8 +43,8 @@ impl Api {
         let worker = |event| {
             process_batch(
                 event,
-                |job, message| issuing::handle(&self.app, job, message),
-                |job, after| self.app.resend(job, after),
+                |job, message| issuing::handle(&self.worker, job, message),
+                |job, after| self.worker.resend(job, after),
             )
         };
         self.stack.drain(Queue::Issuing, worker).await
@@ -291,12 +291,7 @@ async fn a_kept_request_that_is_not_to_be_read_fails_its_receipt() {
     let api = Api::start().await;
     let kept = api.issue(&scheduled(invoice("a"), TOMORROW)).await.expect(201);
     let record = api.record(&kept).await;
-    let bucket = api.stack.provisioned().bucket_name();
-    let objects = api.stack.clients().s3.list_objects_v2().bucket(bucket).send().await;
-    for object in objects.unwrap().contents() {
-        let delete = api.stack.clients().s3.delete_object().bucket(bucket);
-        delete.key(object.key().unwrap()).send().await.unwrap();
-    }
+    api.stack.lose_objects("").await;
     api.stack.clock().advance(SignedDuration::from_hours(24));
     let failed = api.issue_kept(&record).await;
     assert_eq!(failed.error_code.as_deref(), Some("payload_unreadable"));

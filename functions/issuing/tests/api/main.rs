@@ -22,6 +22,7 @@ mod states;
 mod withdraw;
 
 use axum::Router;
+use ecf::Environment;
 use ecf_store::{Range, Receipt, ReceiptId, SubmissionJob};
 use ecf_testkit::{Answer, Queue, TestCompany, TestStack, request};
 use http::Method;
@@ -33,6 +34,8 @@ pub(crate) struct Api {
     pub(crate) stack: TestStack,
     pub(crate) router: Router,
     pub(crate) app: App,
+    /// The program `issuing-worker`, which takes the jobs.
+    pub(crate) worker: App,
     pub(crate) company: TestCompany,
 }
 
@@ -52,17 +55,17 @@ impl Api {
     }
 
     pub(crate) fn of(stack: TestStack, company: TestCompany) -> Self {
-        let app = App::from_env(
-            &stack.env("issuing"),
-            &stack.clients_of("issuing"),
-            stack.clock().clone(),
-        )
-        .unwrap();
+        let started = |function: &str| {
+            let app = App::from_env(&stack.env(function), &stack.clients_of(function), stack.clock().clone());
+            app.unwrap()
+        };
+        let (app, worker) = (started("issuing"), started("issuing-worker"));
         let router = issuing::router(app.clone());
         Self {
             stack,
             router,
             app,
+            worker,
             company,
         }
     }
@@ -88,7 +91,11 @@ impl Api {
 
     /// The jobs that wait in the submission queue of TesteCF; they are taken out.
     pub(crate) async fn jobs(&self) -> Vec<SubmissionJob> {
-        let bodies = self.stack.take_messages(Queue::SubmissionTesteCF).await;
+        self.jobs_of(Environment::TesteCF).await
+    }
+
+    pub(crate) async fn jobs_of(&self, environment: Environment) -> Vec<SubmissionJob> {
+        let bodies = self.stack.take_messages(Queue::submission(environment)).await;
         bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect()
     }
 

@@ -111,13 +111,7 @@ async fn each_thing_that_does_not_agree_is_told() {
         .send()
         .await
         .unwrap();
-    let (s3, bucket) = (&world.stack.clients().s3, world.stack.provisioned().bucket_name());
-    for object in s3.list_objects_v2().bucket(bucket).send().await.unwrap().contents() {
-        let key = object.key().unwrap();
-        if key.contains(&c.public_id.to_string()) {
-            s3.delete_object().bucket(bucket).key(key).send().await.unwrap();
-        }
-    }
+    world.stack.lose_objects(&c.public_id.to_string()).await;
     let mut problems = world.problems().await;
     problems.sort_unstable();
     assert_eq!(

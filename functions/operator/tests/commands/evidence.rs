@@ -8,6 +8,7 @@ use std::time::Instant;
 use ecf_runtime::Clock;
 use ecf_runtime::env::Env;
 use ecf_store::{Clients, local_config};
+use ecf_testkit::{Fault, noise};
 use futures::{StreamExt as _, stream};
 use jiff::SignedDuration;
 use operator::App;
@@ -81,6 +82,24 @@ async fn a_span_and_a_company_are_checked() {
     );
     let unknown = json!({ "company": "0".repeat(32), "environment": "ecf" });
     assert_eq!(refusal(&world.run("export_evidence", unknown).await), "not_found");
+}
+
+#[tokio::test]
+async fn an_export_that_the_bucket_does_not_take_leaves_nothing_behind() {
+    let world = World::start().await;
+    let large = noise(6 << 20);
+    let received = world
+        .stack
+        .received(&world.company, "E310000000007", None, &large, b"<ARECF/>");
+    received.await;
+    world.stack.calls().inject("UploadPart", 1, Fault::NotSent);
+    let refused = world.run_here("export_evidence", json!({})).await;
+    assert_eq!(refusal(&refused), "try_again");
+    assert_eq!(world.stack.calls().count("AbortMultipartUpload"), 1);
+    assert_eq!(
+        world.run_here("export_evidence", json!({})).await["export"]["was_kept"],
+        false
+    );
 }
 
 /// What the process of an export is told.

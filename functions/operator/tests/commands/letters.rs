@@ -5,20 +5,23 @@ use serde_json::json;
 
 use crate::{World, refusal};
 
+impl World {
+    /// Puts letters into a queue of dead ones.
+    async fn bury(&self, queue: &str, bodies: impl Iterator<Item = String>) {
+        let dead = &self.stack.environment_of("operator")[queue];
+        let sqs = &self.stack.clients().sqs;
+        for body in bodies {
+            let send = sqs.send_message().queue_url(dead).message_body(body);
+            send.send().await.unwrap();
+        }
+    }
+}
+
 #[tokio::test]
 async fn dead_letters_go_back_to_their_queue_and_no_more_than_asked_for() {
     let world = World::start().await;
-    let dead = &world.stack.environment_of("operator")["WEBHOOK_DEAD_QUEUE_URL"];
-    let sqs = &world.stack.clients().sqs;
-    for number in 0..12 {
-        let body = format!("job {number}");
-        sqs.send_message()
-            .queue_url(dead)
-            .message_body(body)
-            .send()
-            .await
-            .unwrap();
-    }
+    let jobs = (0..12).map(|number| format!("job {number}"));
+    world.bury("WEBHOOK_DEAD_QUEUE_URL", jobs).await;
     let replay = |limit: u32| world.run("replay_dead_letters", json!({ "queue": "webhook", "limit": limit }));
     assert_eq!(replay(11).await, json!({ "queue": "webhook", "moved": 11 }));
     assert_eq!(world.stack.take_messages(Queue::Webhook).await.len(), 11);
@@ -32,4 +35,33 @@ async fn dead_letters_go_back_to_their_queue_and_no_more_than_asked_for() {
         unknown["error"]["message"],
         "queue is post; the queues are exchange, issuing, submission-certecf, submission-ecf, submission-testecf, webhook"
     );
+}
+
+#[tokio::test]
+async fn each_queue_has_its_own_dead_letters() {
+    let world = World::start().await;
+    let queues = [
+        ("issuing", "ISSUING_DEAD_QUEUE_URL", Queue::Issuing),
+        (
+            "submission-testecf",
+            "SUBMISSION_DEAD_QUEUE_TESTECF_URL",
+            Queue::SubmissionTesteCF,
+        ),
+        (
+            "submission-certecf",
+            "SUBMISSION_DEAD_QUEUE_CERTECF_URL",
+            Queue::SubmissionCerteCF,
+        ),
+        ("submission-ecf", "SUBMISSION_DEAD_QUEUE_ECF_URL", Queue::SubmissionEcf),
+        ("webhook", "WEBHOOK_DEAD_QUEUE_URL", Queue::Webhook),
+        ("exchange", "EXCHANGE_DEAD_QUEUE_URL", Queue::Exchange),
+    ];
+    for (name, dead, _) in queues {
+        world.bury(dead, std::iter::once(format!("a job of {name}"))).await;
+    }
+    for (name, _, queue) in queues {
+        let moved = world.run("replay_dead_letters", json!({ "queue": name })).await;
+        assert_eq!(moved, json!({ "queue": name, "moved": 1 }));
+        assert_eq!(world.stack.take_messages(queue).await, [format!("a job of {name}")]);
+    }
 }

@@ -3,7 +3,7 @@
 use std::mem;
 
 use bytes::{Bytes, BytesMut};
-use ecf_store::ExportUpload;
+use ecf_store::{ExportUpload, StoreError};
 use tokio::sync::mpsc;
 
 use super::AuditError;
@@ -69,8 +69,9 @@ impl Out {
         self.pass_on().await?;
         match self.upload.take() {
             Some(upload) if is_true => {
-                let kept = upload.complete().await;
-                self.kept(kept.map(|()| None))?;
+                if let Err(error) = upload.complete().await {
+                    self.lost(error)?;
+                }
             }
             Some(upload) => {
                 upload.abort().await?;
@@ -85,18 +86,21 @@ impl Out {
 
     /// Gives it up after a failure.
     pub(super) async fn abort(self) {
-        if let Some(upload) = self.upload
-            && let Err(error) = upload.abort().await
-        {
-            tracing::warn!(error = %error, "an export's upload was not given up; it goes by the bucket's rule");
+        if let Some(upload) = self.upload {
+            give_up(upload).await;
         }
     }
 
     async fn pass_on(&mut self) -> Result<(), AuditError> {
         let bytes = mem::replace(&mut self.waiting, BytesMut::with_capacity(CHUNK_BYTES)).freeze();
         if let Some(mut upload) = self.upload.take() {
-            let written = upload.write(&bytes).await;
-            self.kept(written.map(|()| Some(upload)))?;
+            match upload.write(&bytes).await {
+                Ok(()) => self.upload = Some(upload),
+                Err(error) => {
+                    give_up(upload).await;
+                    self.lost(error)?;
+                }
+            }
         }
         // Who hangs up and asks again finds it in the bucket.
         if let Some(caller) = &self.caller
@@ -111,12 +115,17 @@ impl Out {
     }
 
     /// A bucket that does not take it keeps nobody from getting it.
-    fn kept(&mut self, upload: Result<Option<ExportUpload>, ecf_store::StoreError>) -> Result<(), AuditError> {
-        match upload {
-            Ok(upload) => self.upload = upload,
-            Err(error) if self.must_keep => return Err(error.into()),
-            Err(error) => tracing::warn!(error = %error, "an export is not kept"),
+    fn lost(&self, error: StoreError) -> Result<(), AuditError> {
+        if self.must_keep {
+            return Err(error.into());
         }
+        tracing::warn!(error = %error, "an export is not kept");
         Ok(())
+    }
+}
+
+async fn give_up(upload: ExportUpload) {
+    if let Err(error) = upload.abort().await {
+        tracing::warn!(error = %error, "an export's upload was not given up; it goes by the bucket's rule");
     }
 }
