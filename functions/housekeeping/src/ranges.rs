@@ -7,7 +7,7 @@
 use ecf::Fecha;
 use ecf_runtime::Metric;
 use ecf_store::{
-    Company, DueNumbers, DueRange, DueType, MOST_FREE, RANGE_SHARDS, Range, RangeAlert, Scope, StoreError, Thresholds,
+    Company, DueNumbers, DueRange, DueType, RANGE_SHARDS, Range, RangeAlert, Scope, StoreError, Thresholds,
 };
 use ecf_webhooks::{News, announce};
 use jiff::{SignedDuration, Timestamp};
@@ -85,10 +85,10 @@ async fn look_after(app: &App, entry: &DueRange, now: Timestamp) -> Result<(), S
     if !more && range.is_settled() && app.table.put_off_range(entry, &range, None).await? {
         return Ok(());
     }
-    let wait = match range.free.len() {
+    let wait = match range.is_full() {
         _ if more => SignedDuration::ZERO,
-        MOST_FREE.. => WHEN_FULL,
-        _ => NEXT_LOOK,
+        true => WHEN_FULL,
+        false => NEXT_LOOK,
     };
     app.table.look_again(entry, &range, now + wait).await
 }

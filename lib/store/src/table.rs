@@ -74,8 +74,8 @@ pub use receipts::{
     Withdrawal,
 };
 pub use sequences::{
-    CallerTake, Changed, DueNumbers, DueRange, DueType, MOST_FREE, NewRange, Numbering, Opened, RANGE_SHARDS,
-    RANGES_PER_TYPE, Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Reviewed, Take, Thresholds,
+    CallerTake, Changed, DueNumbers, DueRange, DueType, NewRange, Numbering, Opened, RANGE_SHARDS, RANGES_PER_TYPE,
+    Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Reviewed, Take, Thresholds,
 };
 pub use tokens::StoredToken;
 pub use turns::{Door, Turn};

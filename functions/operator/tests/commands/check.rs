@@ -81,6 +81,41 @@ async fn what_agrees_is_counted_part_by_part_and_nothing_is_told() {
 }
 
 #[tokio::test]
+async fn numbers_that_wait_for_room_on_the_list_are_unused_too() {
+    let world = World::start().await;
+    let (table, clock) = (world.table(), world.stack.clock());
+    let taken_at = clock.now();
+    for _ in 0..103 {
+        let taken = table.take_next_number(
+            &world.company.scope,
+            "31".parse().unwrap(),
+            ecf::Fecha::at(taken_at),
+            taken_at,
+        );
+        taken.await.unwrap();
+    }
+    assert_eq!(world.problems().await.len(), 103);
+    // What housekeeping does.
+    clock.advance(jiff::SignedDuration::from_hours(1));
+    let mut freed = 0;
+    for shard in 0..ecf_store::RANGE_SHARDS {
+        for due in table.due_numbers(shard, clock.now(), 10).await.unwrap() {
+            if let ecf_store::DueNumbers::Range(entry) = due {
+                let range = table.range(&entry.scope, entry.id).await.unwrap().unwrap();
+                let dead_after = jiff::SignedDuration::from_mins(3);
+                let reviewed = table.free_dead_numbers(&entry, range, dead_after, clock.now()).await;
+                freed += reviewed.unwrap().freed;
+            }
+        }
+    }
+    assert_eq!(freed, 100);
+    assert_eq!(world.problems().await, Vec::<String>::new());
+    let parts = world.check(json!({})).await;
+    let unused = |part: &Value| part["unused"].as_array().unwrap().len();
+    assert_eq!(parts.iter().map(unused).sum::<usize>(), 103);
+}
+
+#[tokio::test]
 async fn each_thing_that_does_not_agree_is_told() {
     let world = World::start().await;
     let [a, b, c] = [world.issued().await, world.issued().await, world.issued().await];

@@ -1,7 +1,7 @@
 //! Numbers that a rejection left free: given back to their range, and sent again for another receipt.
 
 use ecf::{Environment, ReceiptState, ReceiptType};
-use ecf_store::{NewRange, Numbering, OutboxEntry, Range, RangeId};
+use ecf_store::{DueNumbers, NewRange, Numbering, OutboxEntry, RANGE_SHARDS, Range, RangeId};
 use ecf_testkit::{Fault, send_job};
 use jiff::SignedDuration;
 use serde_json::json;
@@ -65,6 +65,39 @@ async fn a_number_that_a_rejection_left_free_goes_back_to_its_range() {
         [OutboxEntry::Webhook],
         "only the event is still to be told"
     );
+}
+
+/// It has its receipt's lock to be known by; a number whose request died has its place on the list alone.
+#[tokio::test]
+async fn numbers_left_free_keep_off_the_half_of_the_list_that_dead_requests_need() {
+    let mut world = World::numbered_by_service(Environment::TesteCF).await;
+    world.reject_and_leave_the_number().await;
+    let issued = world.issue(NUMBER).await;
+    let (table, scope, now) = (world.stack.table(), world.company.scope, world.now());
+    for _ in 0..50 {
+        let taken = table.take_next_number(&scope, RANGE.ecf_type, ecf::Fecha::at(now), now);
+        taken.await.unwrap();
+    }
+    let long_after = now + SignedDuration::from_hours(1);
+    for shard in 0..RANGE_SHARDS {
+        for due in table.due_numbers(shard, long_after, 10).await.unwrap() {
+            if let DueNumbers::Range(entry) = due
+                && entry.id == RANGE
+            {
+                let dead_after = SignedDuration::from_mins(3);
+                let freed = table.free_dead_numbers(&entry, world.range().await, dead_after, long_after);
+                assert_eq!(freed.await.unwrap().freed, 50);
+            }
+        }
+    }
+    world.run().await;
+    let rejected = world.receipt(&issued).await;
+    assert_eq!(
+        (rejected.state, rejected.outbox),
+        (ReceiptState::Rejected, vec![OutboxEntry::Webhook])
+    );
+    let free = world.range().await.free;
+    assert_eq!((free.len(), free.contains(&1)), (50, false));
 }
 
 #[tokio::test]

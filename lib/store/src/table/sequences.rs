@@ -20,7 +20,7 @@ use ecf::{Encf, Fecha, ReceiptType};
 use jiff::Timestamp;
 
 pub use alerts::{RangeAlert, Thresholds};
-pub use holes::{DueNumbers, DueRange, DueType, MOST_FREE, RANGE_SHARDS, Reviewed};
+pub use holes::{DueNumbers, DueRange, DueType, RANGE_SHARDS, Reviewed};
 pub use opening::{Changed, NewRange, Opened, RANGES_PER_TYPE, RangeChanges};
 pub use taking::{CallerTake, Take};
 

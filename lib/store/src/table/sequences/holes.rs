@@ -27,7 +27,10 @@ use crate::{
 /// Over how many partitions of the due index ranges are spread.
 pub const RANGE_SHARDS: u8 = 4;
 /// As many numbers as the free list of a range holds, so that its item stays small.
-pub const MOST_FREE: usize = 100;
+const MOST_FREE: usize = 100;
+/// As many as it holds when another is listed that a rejection left: those have their receipt's lock to be known by, and a number whose
+/// request died has nothing else.
+const MOST_LEFT: usize = MOST_FREE / 2;
 
 /// As many numbers of a range as are looked at in one go.
 const WINDOW: u64 = 4_000;
@@ -73,6 +76,11 @@ pub(super) fn shard_of(scope: &Scope) -> u8 {
 }
 
 impl Range {
+    /// Whether the free list takes no more. What is dead then waits until somebody takes a number.
+    pub fn is_full(&self) -> bool {
+        self.free.len() >= MOST_FREE
+    }
+
     /// Whether it is known of every number that was taken that a receipt has it or that it is free.
     pub fn is_settled(&self) -> bool {
         self.numbering == Some(Numbering::Caller) || (self.checked >= self.next && self.retaken.is_empty())
@@ -204,7 +212,7 @@ impl Table {
     }
 
     /// Makes good on a number that a rejection left free, once: lists it for the next receipt if the service numbers its
-    /// range and the list has room, and takes the entry out of the receipt's outbox.
+    /// range and half of the list is left for others, and takes the entry out of the receipt's outbox.
     ///
     /// The lock stays with the rejected receipt until another takes the number over.
     pub async fn free_left_number(&self, receipt: &Receipt) -> Result<(), StoreError> {
@@ -212,7 +220,7 @@ impl Table {
         if let Some(encf) = receipt.encf()
             && let Some(range) = self.range_of(scope, encf).await?
             && range.numbering == Some(Numbering::Service)
-            && range.free.len() < MOST_FREE
+            && range.free.len() < MOST_LEFT
             // Notes wait for a successor that names the number: it must not go to another buyer's receipt.
             && receipt.waiting_notes.is_empty()
             // Whoever named the number may have it by now.
