@@ -1,4 +1,5 @@
-//! Logs: one JSON object a line in Lambda, readable lines elsewhere. `RUST_LOG` selects, `info` without it.
+//! Logs: one JSON object a line in Lambda, readable lines elsewhere. `RUST_LOG` selects, by level and target: `info,ecf_taxauth=debug`; `info`
+//! without it.
 
 use std::{
     error::Error,
@@ -6,7 +7,12 @@ use std::{
     io::{IsTerminal, stderr},
 };
 
-use tracing_subscriber::{EnvFilter, fmt::format::FmtSpan};
+use tracing_subscriber::{
+    filter::{LevelFilter, Targets},
+    fmt::format::FmtSpan,
+    layer::SubscriberExt as _,
+    util::SubscriberInitExt as _,
+};
 
 use crate::env::Env;
 
@@ -20,25 +26,30 @@ pub fn init() {
 
 /// The same for a process that selects otherwise without `RUST_LOG`.
 pub fn init_with(default: &str) {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(default));
+    let wanted = Env::process().optional("RUST_LOG").ok().flatten();
+    let filter = selected(wanted.as_deref(), default);
     let builder = tracing_subscriber::fmt()
-        .with_env_filter(filter)
+        .with_max_level(LevelFilter::TRACE)
         .with_span_events(FmtSpan::NONE);
     let in_lambda = matches!(Env::process().optional(LAMBDA_MARK), Ok(Some(_)));
     let installed = if in_lambda {
-        builder
-            .json()
-            .flatten_event(true)
-            .with_current_span(true)
-            .with_span_list(false)
-            .try_init()
+        let lines = builder.json().flatten_event(true).with_current_span(true);
+        lines.with_span_list(false).finish().with(filter).try_init()
     } else {
         // Colours are for people: a file or a pipe gets plain text.
-        builder.with_ansi(stderr().is_terminal()).with_writer(stderr).try_init()
+        let lines = builder.with_ansi(stderr().is_terminal()).with_writer(stderr);
+        lines.finish().with(filter).try_init()
     };
     if let Err(error) = installed {
         tracing::debug!(%error, "log output was already installed");
     }
+}
+
+/// What is logged. A selection that says nothing sensible is as none: a typing error must not silence a function.
+fn selected(wanted: Option<&str>, default: &str) -> Targets {
+    let understood = |text: &str| text.parse().ok();
+    let filter = wanted.and_then(understood).or_else(|| understood(default));
+    filter.unwrap_or_else(|| Targets::new().with_default(LevelFilter::INFO))
 }
 
 /// Shows an error with all its sources, in one line. `Display` of our errors never repeats a source.
@@ -63,6 +74,25 @@ impl fmt::Display for Chain<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_logged_is_selected_by_level_and_target() {
+        use tracing::Level;
+        let filter = selected(Some("warn,ecf_taxauth=debug,dynoxide=off"), "info");
+        for (target, level, logged) in [
+            ("ecf_store", Level::WARN, true),
+            ("ecf_store", Level::INFO, false),
+            ("ecf_taxauth::tokens", Level::DEBUG, true),
+            ("dynoxide", Level::ERROR, false),
+        ] {
+            assert_eq!(filter.would_enable(target, &level), logged, "{target} {level}");
+        }
+        for nonsense in [None, Some("ecf_store=loud"), Some("[job{x=1}]=debug")] {
+            let filter = selected(nonsense, "info,s3s=off");
+            assert!(filter.would_enable("ecf_store", &Level::INFO), "{nonsense:?}");
+            assert!(!filter.would_enable("s3s", &Level::ERROR), "{nonsense:?}");
+        }
+    }
 
     #[derive(Debug, thiserror::Error)]
     #[error("the record could not be read")]
