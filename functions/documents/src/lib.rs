@@ -6,11 +6,13 @@
 //! | `GET /api/v1/client/documents/{id}` | [`show`]: the whole record |
 //! | `GET /api/v1/client/documents/{id}/artifacts` | [`artifacts`]: which files there are |
 //! | `GET /api/v1/client/documents/{id}/artifacts/{type}` | [`download`]: one of them |
+//! | `GET /api/v1/ecf/{id}/xml`, `…/rfce`, `…/pdf` | [`files`]: what was signed, and its print |
 //!
 //! Nothing here changes a receipt; a printed representation is kept when it is made. The files themselves are described in [`ecf_api::artifact`].
 
 mod artifacts;
 mod download;
+mod files;
 mod list;
 mod show;
 
@@ -70,7 +72,15 @@ impl FromRef<App> for Keys {
 
 /// The contract of this function's routes.
 #[derive(utoipa::OpenApi)]
-#[openapi(paths(list::list, show::show, artifacts::artifacts, download::download))]
+#[openapi(paths(
+    list::list,
+    show::show,
+    artifacts::artifacts,
+    download::download,
+    files::xml,
+    files::rfce,
+    files::pdf
+))]
 pub struct Contract;
 
 /// The routes of this function.
@@ -86,6 +96,9 @@ pub fn router(app: App) -> Router {
             "/api/v1/client/documents/{public_id}/artifacts/{artifact_type}",
             get(download::download),
         )
+        .route("/api/v1/ecf/{public_id}/xml", get(files::xml))
+        .route("/api/v1/ecf/{public_id}/rfce", get(files::rfce))
+        .route("/api/v1/ecf/{public_id}/pdf", get(files::pdf))
         .with_state(app);
     ecf_api::finish(routes)
 }

@@ -8,7 +8,6 @@
 //! | `GET /api/v1/ecf` | [`list`]: receipts, newest first |
 //! | `GET /api/v1/ecf/{id}` | [`read`]: the receipt as it stands now |
 //! | `GET /api/v1/ecf/status-public/{external_id}` | [`status_public`]: the same, by the caller's own id |
-//! | `GET /api/v1/ecf/{id}/xml`, `…/rfce`, `…/pdf` | [`download`]: what was signed, and its print |
 //! | `POST /api/v1/ecf/{id}/cancel`, `…/mark-incapacity` | [`withdraw`]: a receipt that was never sent |
 //! | a job of the `issuing` queue | [`later`]: issue a receipt that was kept, in the program `issuing-worker` |
 //!
@@ -16,7 +15,6 @@
 
 mod batch;
 mod check;
-mod download;
 mod issue;
 mod issuer;
 mod kept;
@@ -144,9 +142,6 @@ impl FromRef<App> for Keys {
         list::list,
         read::read,
         status_public::status_public,
-        download::xml,
-        download::rfce,
-        download::pdf,
         states::states,
         withdraw::cancel,
         withdraw::mark_incapacity
@@ -166,9 +161,6 @@ pub fn router(app: App) -> Router {
             get(status_public::status_public),
         )
         .route("/api/v1/ecf/{public_id}", get(read::read))
-        .route("/api/v1/ecf/{public_id}/xml", get(download::xml))
-        .route("/api/v1/ecf/{public_id}/rfce", get(download::rfce))
-        .route("/api/v1/ecf/{public_id}/pdf", get(download::pdf))
         .route("/api/v1/ecf/{public_id}/cancel", post(withdraw::cancel))
         .route(
             "/api/v1/ecf/{public_id}/mark-incapacity",

@@ -39,4 +39,18 @@ async fn every_payload_in_the_folder_is_answered() {
         (&file["statusCode"], &file["multiValueHeaders"]["content-type"]),
         (&json!(200), &json!(["application/xml"]))
     );
+    let summary = api.receipt("E320000000001").await;
+    for (file, content_type) in [
+        ("xml", "application/xml"),
+        ("rfce", "application/xml"),
+        ("pdf", "application/pdf"),
+    ] {
+        let path = format!("/api/v1/ecf/{}/{file}", summary.public_id);
+        let answer = invoke(&api, &format!("{file}.json"), Some(path)).await;
+        assert_eq!(
+            (&answer["statusCode"], &answer["multiValueHeaders"]["content-type"]),
+            (&json!(200), &json!([content_type])),
+            "{file}"
+        );
+    }
 }

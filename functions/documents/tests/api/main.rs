@@ -4,6 +4,7 @@
 
 mod artifacts;
 mod events;
+mod files;
 mod large;
 mod list;
 mod printed;

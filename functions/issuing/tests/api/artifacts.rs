@@ -1,8 +1,6 @@
 //! What is signed and frozen.
 
 use ecf_store::{ArtifactKind, ContentHash};
-use ecf_testkit::request;
-use http::Method;
 use serde_json::Value;
 use xmldsig::{Limits, verify};
 
@@ -53,32 +51,6 @@ async fn the_signed_document_verifies_and_says_what_was_answered() {
         assert!(document.contains(expected), "{expected} in {document}");
     }
     assert_eq!(issued["sign_date"], "27-11-2026 12:00:00");
-    api.jobs().await;
-}
-
-#[tokio::test]
-async fn what_is_signed_can_be_printed_at_once() {
-    let api = Api::start().await;
-    let issued = api.issue(&numbered_invoice("a", "E310000000001")).await.expect(201);
-    let path = format!("/api/v1/ecf/{}/pdf", issued["public_id"].as_str().unwrap());
-    let key = Some(api.company.api_key.as_str());
-    for (query, name) in [
-        ("", "130000001E310000000001.pdf"),
-        ("?format=letter", "130000001E310000000001.pdf"),
-        ("?format=roll58&refresh=true", "130000001E310000000001-roll58.pdf"),
-    ] {
-        let answer = request(&api.router, Method::GET, &format!("{path}{query}"), key, None).await;
-        assert_eq!(answer.status, 200, "{query}");
-        assert!(answer.bytes.starts_with(b"%PDF-1."), "{query}");
-        let disposition = format!("attachment; filename=\"{name}\"");
-        assert_eq!(
-            answer.header("content-disposition"),
-            Some(disposition.as_str()),
-            "{query}"
-        );
-    }
-    let unknown = format!("/api/v1/ecf/{}/pdf", "0".repeat(32));
-    request(&api.router, Method::GET, &unknown, key, None).await.expect(404);
     api.jobs().await;
 }
 

@@ -1,12 +1,12 @@
-//! `GET /api/v1/ecf`, `/ecf/{id}/xml`, `/ecf/{id}/rfce` and `/ecf/status-public/{external_id}`.
+//! `GET /api/v1/ecf` and `/ecf/status-public/{external_id}`.
 
 use ecf_testkit::request;
 use http::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
-    Api, artifacts,
-    payloads::{invoice, large_consumer_invoice, small_consumer_invoice},
+    Api,
+    payloads::{invoice, small_consumer_invoice},
 };
 
 #[tokio::test]
@@ -37,37 +37,6 @@ async fn what_was_issued_is_listed_newest_first_and_by_state() {
     }
     for bad in ["limit=0", "limit=101", "offset=-1", "status=sent"] {
         api.get(&format!("/api/v1/ecf?{bad}")).await.expect(422);
-    }
-    api.jobs().await;
-}
-
-#[tokio::test]
-async fn signed_files_come_as_they_were_kept() {
-    let api = Api::start().await;
-    let summary = api.issue(&small_consumer_invoice("a")).await.expect(201);
-    let full = api.issue(&large_consumer_invoice("b")).await.expect(201);
-    let path = |issued: &Value, file: &str| format!("/api/v1/ecf/{}/{file}", issued["public_id"].as_str().unwrap());
-    for issued in [&summary, &full] {
-        let xml = api.get(&path(issued, "xml")).await;
-        assert_eq!(
-            (xml.status.as_u16(), xml.header("content-type")),
-            (200, Some("application/xml"))
-        );
-        assert_eq!(xml.bytes, artifacts::signed_xml(&api, issued).await.into_bytes());
-    }
-    let rfce = api.get(&path(&summary, "rfce")).await;
-    assert!(
-        rfce.bytes.starts_with(b"<RFCE>"),
-        "{:?}",
-        String::from_utf8_lossy(&rfce.bytes)
-    );
-    let none = api.get(&path(&full, "rfce")).await.expect(404);
-    assert_eq!(none["detail"]["code"], "artifact_not_applicable");
-    let stranger = api.stack.company_builder().rnc("131880681").build().await;
-    for file in ["xml", "rfce"] {
-        let path = path(&summary, file);
-        let foreign = request(&api.router, Method::GET, &path, Some(&stranger.api_key), None).await;
-        assert_eq!(foreign.expect(404)["detail"]["code"], "not_found", "{file}");
     }
     api.jobs().await;
 }

@@ -1,8 +1,8 @@
-//! `GET /api/v1/ecf/{id}/xml` and `/rfce`: what was signed, byte for byte; and `/pdf`: the same on paper.
+//! `GET /api/v1/ecf/{id}/xml`, `…/rfce` and `…/pdf`: what was signed, byte for byte, and the same on paper.
 
 use axum::extract::State;
 use ecf_api::{ApiError, Caller, CodedError, Download, PaperQuery, PathId, ValidQuery, ValidationError, artifact};
-use ecf_evidence::{Files, Paper};
+use ecf_evidence::Paper;
 use ecf_store::{ArtifactKind, ReceiptId};
 
 use crate::App;
@@ -97,8 +97,6 @@ async fn file(
     kind: ArtifactKind,
     paper: Paper,
 ) -> Result<Download, ApiError> {
-    let receipt = app.table.receipt(&caller.scope, id).await?;
-    let receipt = receipt.ok_or_else(ApiError::not_found)?;
-    let files = Files::new(app.table.clone(), app.artifacts.clone(), app.stamp_hosts.clone());
-    artifact(&files, &receipt, kind, paper).await
+    let receipt = app.receipt(&caller.scope, id).await?;
+    artifact(&app.files, &receipt, kind, paper).await
 }
