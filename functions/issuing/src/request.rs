@@ -20,7 +20,7 @@ pub(crate) struct IssueRequest {
     #[schema(value_type = Object)]
     pub(crate) payload: Node,
     /// The caller's own id of the receipt.
-    #[schema(max_length = 100)]
+    #[schema(min_length = 1, max_length = 100)]
     pub(crate) external_id: Option<String>,
     /// May repeat the key's environment, never name another one.
     #[schema(value_type = Option<String>, example = "TesteCF")]
