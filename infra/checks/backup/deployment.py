@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Copies a deployment's records, documents and secrets into a folder, or a folder into an empty deployment, with the AWS SDK.
+"""Copies a deployment's records, documents and secrets, or those of one company, into a folder, and a folder into a deployment, with the AWS SDK.
 
-    deployment.py save FOLDER     deployment.py load FOLDER
+    deployment.py save FOLDER [COMPANY]     deployment.py load FOLDER
 
-Which deployment, say the variables TABLE_NAME, BUCKET_NAME and SECRET_PREFIX, and AWS's own. For small deployments and for trying the way out;
-AWS copies large ones by itself (docs/backup.md). Queues are not copied: what they hold, housekeeping makes again from the records. Needs boto3.
+Which deployment, say the variables TABLE_NAME, BUCKET_NAME and SECRET_PREFIX, and AWS's own. COMPANY is a company's id; what is loaded takes the place
+of what is there under the same name, and nothing else is touched. For small deployments, for one company, and for trying the way out; AWS copies large
+deployments by itself (docs/backup.md). Queues are not copied: what they hold, housekeeping makes again from the records. Needs boto3.
 """
 
 import base64
@@ -45,16 +46,23 @@ def typed(value):
     return value
 
 
-def save(folder):
+def is_of(item, company):
+    """A company's records name it: in their key, or as the owner of an RNC or an API key."""
+    return any(company in held for value in item.values() for held in value.values() if isinstance(held, str))
+
+
+def save(folder, company=""):
     counts = {"records": 0, "documents": 0, "secrets": 0}
     with open(folder / "records.jsonl", "w") as out:
         for page in boto3.client("dynamodb").get_paginator("scan").paginate(TableName=TABLE, ConsistentRead=True):
-            for item in page["Items"]:
+            for item in filter(lambda item: is_of(item, company), page["Items"]):
                 out.write(json.dumps({name: plain(value) for name, value in item.items()}) + "\n")
                 counts["records"] += 1
     s3 = boto3.client("s3")
     for page in s3.get_paginator("list_objects_v2").paginate(Bucket=BUCKET):
         for entry in page.get("Contents", []):
+            if company not in entry["Key"]:
+                continue
             place = folder / "documents" / entry["Key"]
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(s3.get_object(Bucket=BUCKET, Key=entry["Key"])["Body"].read())
@@ -63,7 +71,7 @@ def save(folder):
     for page in vault.get_paginator("list_secrets").paginate():
         for entry in page["SecretList"]:
             # Others may use the account too.
-            if entry["Name"].startswith(PREFIX + "/"):
+            if entry["Name"].startswith(PREFIX + "/") and company in entry["Name"]:
                 secrets[entry["Name"].removeprefix(PREFIX)] = vault.get_secret_value(SecretId=entry["Name"])["SecretString"]
     file = os.open(folder / "secrets.json", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with open(file, "w") as out:
@@ -98,4 +106,4 @@ def load(folder):
 if __name__ == "__main__":
     action, folder = {"save": save, "load": load}[sys.argv[1]], Path(sys.argv[2])
     folder.mkdir(parents=True, exist_ok=True)
-    print(", ".join(f"{count} {what}" for what, count in action(folder).items()))
+    print(", ".join(f"{count} {what}" for what, count in action(folder, *sys.argv[3:]).items()))
