@@ -4,7 +4,7 @@
     deployment.py save FOLDER [COMPANY]     deployment.py load FOLDER
 
 Which deployment, say the variables TABLE_NAME, BUCKET_NAME and SECRET_PREFIX, and AWS's own. COMPANY is a company's id; what is loaded takes the place
-of what is there under the same name, and nothing else is touched. For small deployments, for one company, and for trying the way out; AWS copies large
+of what is there under the same name, and nothing else is touched. A company whose RNC another one has over there is refused. For small deployments, for one company, and for trying the way out; AWS copies large
 deployments by itself (docs/backup.md). Queues are not copied: what they hold, housekeeping makes again from the records. Needs boto3.
 """
 
@@ -53,6 +53,7 @@ def is_of(item, company):
 
 def save(folder, company=""):
     counts = {"records": 0, "documents": 0, "secrets": 0}
+    (folder / "company").write_text(company)
     with open(folder / "records.jsonl", "w") as out:
         for page in boto3.client("dynamodb").get_paginator("scan").paginate(TableName=TABLE, ConsistentRead=True):
             for item in filter(lambda item: is_of(item, company), page["Items"]):
@@ -79,8 +80,20 @@ def save(folder, company=""):
     return counts | {"secrets": len(secrets)}
 
 
+def refuse_a_second(folder, company):
+    """Of one RNC there is one company: another's must not lose it."""
+    for line in open(folder / "records.jsonl"):
+        item = {name: typed(value) for name, value in json.loads(line).items()}
+        if item["pk"]["S"].startswith("rnc#"):
+            there = boto3.client("dynamodb").get_item(TableName=TABLE, Key={"pk": item["pk"], "sk": item["sk"]}, ConsistentRead=True).get("Item")
+            if there and not is_of(there, company):
+                sys.exit(f"{item['pk']['S']} belongs to another company here; nothing was loaded")
+
+
 def load(folder):
     counts = {"records": 0, "documents": 0, "secrets": 0}
+    if company := (folder / "company").read_text():
+        refuse_a_second(folder, company)
     vault = boto3.client("secretsmanager")
     # First what opens the rest.
     for name, text in json.loads((folder / "secrets.json").read_text()).items():
