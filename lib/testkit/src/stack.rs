@@ -53,19 +53,12 @@ impl TestStack {
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
             .collect();
         let stack = Stack::embedded(parameters).expect("the template is read by its own tests");
-        let embedded = EMBEDDED
-            .get_or_init(|| async {
-                Embedded::start(Options::default())
-                    .await
-                    .expect("the embedded services start")
-            })
-            .await;
-        let config = sdk_config(embedded.endpoint_url()).await;
-        let prefix = format!("t{}", STACKS.fetch_add(1, Ordering::Relaxed));
+        let config = sdk_config(&endpoint_url().await).await;
+        let prefix = format!("t{}-{}", std::process::id(), STACKS.fetch_add(1, Ordering::Relaxed));
         let provisioned = stack
             .provision(&config, &prefix)
             .await
-            .expect("the embedded services take the template");
+            .expect("the services take the template");
         // From here on calls are counted: making the resources is nobody's budget.
         let calls = AwsCalls::default();
         let clients = Clients::watched(&config, &[SharedInterceptor::new(calls.clone())]);
@@ -236,6 +229,20 @@ pub fn noise(length: usize) -> Vec<u8> {
         state.to_le_bytes()[0]
     };
     (0..length).map(|_| next()).collect()
+}
+
+/// The embedded services, or those of another emulator, at the address that `ECF_TEST_ENDPOINT` names.
+#[expect(clippy::disallowed_methods, reason = "whoever runs the tests says against what")]
+async fn endpoint_url() -> String {
+    if let Ok(other) = std::env::var("ECF_TEST_ENDPOINT") {
+        return other;
+    }
+    let embedded = EMBEDDED.get_or_init(|| async {
+        Embedded::start(Options::default())
+            .await
+            .expect("the embedded services start")
+    });
+    embedded.await.endpoint_url().to_owned()
 }
 
 async fn sdk_config(endpoint_url: &str) -> SdkConfig {

@@ -1,4 +1,4 @@
-//! The store against the embedded AWS services, on the table, bucket, queues and secrets that the template describes.
+//! The store against the embedded AWS services or another emulator, on the table, bucket, queues and secrets that the template describes.
 //!
 //! Each test has companies of its own, so one set of resources serves them all side by side.
 

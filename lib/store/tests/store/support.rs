@@ -1,4 +1,4 @@
-//! One embedded AWS per test binary, one store per test.
+//! One AWS per test binary, embedded or another emulator; one store per test.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -13,7 +13,41 @@ use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 use tokio::sync::OnceCell;
 
-static AWS: OnceCell<(Embedded, Provisioned)> = OnceCell::const_new();
+static AWS: OnceCell<Aws> = OnceCell::const_new();
+
+/// The services and the resources of the template in them.
+struct Aws {
+    endpoint: String,
+    names: Provisioned,
+    /// Ends with the process.
+    _embedded: Option<Embedded>,
+}
+
+impl Aws {
+    async fn start() -> Self {
+        let (endpoint, embedded) = match other_endpoint() {
+            Some(endpoint) => (endpoint, None),
+            None => {
+                let embedded = Embedded::start(Options::default()).await.unwrap();
+                (embedded.endpoint_url().to_owned(), Some(embedded))
+            }
+        };
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let stack = Stack::read(&root, BTreeMap::new()).unwrap();
+        let names = stack.provision(&local_config(&endpoint), "store").await.unwrap();
+        Self {
+            endpoint,
+            names,
+            _embedded: embedded,
+        }
+    }
+}
+
+/// Where another emulator listens that these tests are to run against (`infra/checks/second-opinion`): a new one, because companies are named for the tests.
+#[expect(clippy::disallowed_methods, reason = "whoever runs the tests says against what")]
+fn other_endpoint() -> Option<String> {
+    std::env::var("ECF_TEST_ENDPOINT").ok()
+}
 
 /// The store with one company of its own.
 pub(crate) struct App {
@@ -27,20 +61,9 @@ pub(crate) struct App {
 }
 
 pub(crate) async fn app(test: &str) -> App {
-    let (embedded, names) = AWS
-        .get_or_init(|| async {
-            let embedded = Embedded::start(Options::default()).await.unwrap();
-            let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-            let stack = Stack::read(&root, BTreeMap::new()).unwrap();
-            let names = stack
-                .provision(&local_config(embedded.endpoint_url()), "store")
-                .await
-                .unwrap();
-            (embedded, names)
-        })
-        .await;
+    let Aws { endpoint, names, .. } = AWS.get_or_init(Aws::start).await;
     // Clients belong to the runtime of one test; the services run on threads of their own.
-    let clients = Clients::new(&local_config(embedded.endpoint_url()));
+    let clients = Clients::new(&local_config(endpoint));
     let url = |queue: &str| names.queue_url(queue).unwrap().to_owned();
     let urls = SubmissionUrls {
         testecf: url("SubmissionTesteCF"),
@@ -69,11 +92,11 @@ pub(crate) async fn app(test: &str) -> App {
 }
 
 pub(crate) fn table_name() -> String {
-    AWS.get().unwrap().1.table_name().to_owned()
+    AWS.get().unwrap().names.table_name().to_owned()
 }
 
 pub(crate) fn endpoint() -> String {
-    AWS.get().unwrap().0.endpoint_url().to_owned()
+    AWS.get().unwrap().endpoint.clone()
 }
 
 /// A company that no other test has.
