@@ -6,6 +6,7 @@ pub(crate) mod reader;
 use std::fmt;
 
 use jiff::Timestamp;
+use sha1::{Digest, Sha1};
 
 /// A certificate's content, as far as signing and showing it needs.
 #[derive(Clone, PartialEq, Eq)]
@@ -172,7 +173,7 @@ impl Certificate {
     /// SHA-1 of the DER bytes as 40 lower-case hexadecimal digits: no proof of anything, but what many tools show.
     #[must_use]
     pub fn sha1_fingerprint_hex(&self) -> String {
-        hexadecimal(&openssl::sha::sha1(&self.der))
+        hexadecimal(&Sha1::digest(&self.der))
     }
 }
 

@@ -1,25 +1,24 @@
 //! A private key together with its certificate: who signs.
 
 use std::fmt;
+use std::sync::Arc;
 
+use aws_lc_rs::rsa::KeyPair;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use openssl::hash::MessageDigest;
-use openssl::pkey::{PKey, Private};
-use openssl::sha::sha256;
-use openssl::sign::Signer;
+use sha2::{Digest, Sha256};
 
 use crate::certificate::{self, Certificate};
 use crate::pkcs12::{self, P12Error};
 use crate::rsa;
-use crate::sign::{SignError, rsa_sha256};
+use crate::sign::SignError;
 
 /// An RSA key and the certificate that belongs to it.
 ///
-/// Cloning shares the key. It lives in memory only, OpenSSL clears it when the last clone goes, and `Debug` prints `***`.
+/// Cloning shares the key. It lives in memory only, AWS-LC clears it when the last clone goes, and `Debug` prints `***`.
 #[derive(Clone)]
 pub struct Identity {
-    key: PKey<Private>,
+    key: Arc<KeyPair>,
     certificate: Certificate,
     others: Vec<Certificate>,
     certificate_base64: String,
@@ -30,8 +29,8 @@ pub struct Identity {
 #[non_exhaustive]
 pub enum ProofError {
     /// The key could not sign, or the signature could not be checked.
-    #[error("the private key cannot be used: {0}")]
-    Unusable(#[from] openssl::error::ErrorStack),
+    #[error("the private key cannot be used")]
+    Unusable,
     /// The certificate refuses what the key signed.
     #[error("a probe signed with the private key is not accepted by the certificate")]
     Mismatch,
@@ -50,10 +49,10 @@ impl Identity {
         pkcs12::open(der, password)
     }
 
-    pub(crate) fn from_parts(key: PKey<Private>, certificate: Certificate, others: Vec<Certificate>) -> Self {
+    pub(crate) fn from_parts(key: KeyPair, certificate: Certificate, others: Vec<Certificate>) -> Self {
         let certificate_base64 = STANDARD.encode(&certificate.der);
         Self {
-            key,
+            key: Arc::new(key),
             certificate,
             others,
             certificate_base64,
@@ -75,7 +74,7 @@ impl Identity {
     /// Size of the RSA modulus.
     #[must_use]
     pub fn key_bits(&self) -> u32 {
-        self.key.bits()
+        u32::try_from(self.key.public_modulus_len() * 8).unwrap_or(u32::MAX)
     }
 
     /// Signs a probe with the key and verifies it with the certificate. Uploads are accepted only after this.
@@ -85,11 +84,13 @@ impl Identity {
     /// [`ProofError`] when the key cannot sign, or the certificate belongs to another key.
     pub fn prove(&self) -> Result<(), ProofError> {
         const PROBE: &[u8] = b"proof of possession";
-        let signature = Signer::new(MessageDigest::sha256(), &self.key)?.sign_oneshot_to_vec(PROBE)?;
+        let digest = Sha256::digest(PROBE).into();
+        let signature = rsa::sign_sha256(&self.key, &digest).map_err(|_| ProofError::Unusable)?;
         let Ok((_, Some(public))) = certificate::reader::read(&self.certificate.der) else {
             return Err(ProofError::Mismatch);
         };
-        if rsa::fits_sha256(&public.load()?, &sha256(PROBE), &signature) {
+        let public = public.load().map_err(|_| ProofError::Mismatch)?;
+        if rsa::fits_sha256(&public, &digest, &signature) {
             Ok(())
         } else {
             Err(ProofError::Mismatch)
@@ -102,11 +103,7 @@ impl Identity {
     ///
     /// When the key refuses.
     pub fn sign_digest(&self, sha256: &[u8; 32]) -> Result<Vec<u8>, SignError> {
-        Ok(rsa_sha256(sha256, self)?)
-    }
-
-    pub(crate) fn key(&self) -> &PKey<Private> {
-        &self.key
+        rsa::sign_sha256(&self.key, sha256).map_err(|_| SignError::Key)
     }
 
     pub(crate) fn certificate_base64(&self) -> &str {

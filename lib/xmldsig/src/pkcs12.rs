@@ -1,8 +1,8 @@
 //! PKCS#12 files (RFC 7292), as certificate authorities, browsers and twenty years of tools have written them.
 //!
-//! The container is read here, not by OpenSSL, for three reasons: OpenSSL reports a wrong password, an unknown cipher and a damaged file
+//! The container is read here, not by a library, for three reasons: OpenSSL reports a wrong password, an unknown cipher and a damaged file
 //! in much the same way; it takes iteration counts from strangers without a bound; and it knows one form of a non-ASCII password.
-//! Ciphers, hashes and keys are OpenSSL's. [`pfx`] reads the container, [`scheme`] the encryption, [`mac`] the integrity check, [`kdf`] derives keys from [`password`] forms, [`inspection`] tells what is in a file that does not open.
+//! Ciphers and hashes are RustCrypto's, the key is AWS-LC's. [`pfx`] reads the container, [`scheme`] the encryption, [`mac`] the integrity check, [`kdf`] derives keys from [`password`] forms, [`inspection`] tells what is in a file that does not open.
 
 mod inspection;
 mod kdf;
@@ -12,10 +12,12 @@ mod pfx;
 mod scheme;
 
 use jiff::Timestamp;
-use openssl::pkey::{Id, PKey, Private};
 
-use crate::certificate::{self, Certificate, CertificateError};
+use crate::ber::{Ber, BerError, INTEGER, OCTET_STRING};
+use crate::certificate::reader::{self, RSA_ENCRYPTION};
+use crate::certificate::{Certificate, CertificateError};
 use crate::identity::Identity;
+use crate::rsa::{PrivateNumbers, RsaNumbers};
 pub use inspection::{InspectedCertificate, InspectedKey, Inspection, P12Problem, Protection};
 use kdf::Work;
 use password::Forms;
@@ -191,8 +193,12 @@ fn identity(der: &[u8], contents: &Contents) -> Result<Identity, P12Error> {
         }
     }
     for pkcs8 in contents.keys.iter().filter_map(|bag| bag.pkcs8.as_ref()) {
-        let key = private_key(pkcs8)?;
-        if let Some(leaf) = certificates.iter().position(|certificate| belongs(&key, certificate)) {
+        let key = usable_key(pkcs8)?;
+        if let Some(leaf) = certificates
+            .iter()
+            .position(|certificate| belongs(key.public, certificate))
+        {
+            let key = key.load().map_err(|_| P12Error::Damaged(UNREADABLE_KEY))?;
             let certificate = certificates.remove(leaf);
             return Ok(Identity::from_parts(key, certificate, certificates));
         }
@@ -205,22 +211,41 @@ fn identity(der: &[u8], contents: &Contents) -> Result<Identity, P12Error> {
     ))
 }
 
-fn private_key(pkcs8: &[u8]) -> Result<PKey<Private>, P12Error> {
-    let key = PKey::private_key_from_pkcs8(pkcs8).map_err(|_| P12Error::Damaged("the private key cannot be read"))?;
-    if key.id() != Id::RSA {
-        return Err(P12Error::NotRsa);
+const UNREADABLE_KEY: &str = "the private key cannot be read";
+
+/// What a `PrivateKeyInfo` holds (RFC 5208).
+enum PrivateKey<'a> {
+    Rsa(PrivateNumbers<'a>),
+    Other { algorithm: String },
+}
+
+impl<'a> PrivateKey<'a> {
+    fn read(pkcs8: &'a [u8]) -> Result<Self, BerError> {
+        let mut key = Ber::new(pkcs8).sequence()?;
+        key.expect(INTEGER)?;
+        let algorithm = key.sequence()?.object_identifier()?;
+        let inside = key.expect(OCTET_STRING)?.contents;
+        if algorithm == RSA_ENCRYPTION {
+            return PrivateNumbers::read(Ber::new(inside)).map(Self::Rsa);
+        }
+        Ok(Self::Other {
+            algorithm: reader::name_of(algorithm),
+        })
     }
-    match key.bits() {
-        2048..=8192 => Ok(key),
-        bits => Err(P12Error::KeySize { bits }),
+}
+
+fn usable_key(pkcs8: &[u8]) -> Result<PrivateNumbers<'_>, P12Error> {
+    match PrivateKey::read(pkcs8) {
+        Err(_) => Err(P12Error::Damaged(UNREADABLE_KEY)),
+        Ok(PrivateKey::Other { .. }) => Err(P12Error::NotRsa),
+        Ok(PrivateKey::Rsa(key)) => match key.public.bits() {
+            2048..=8192 => Ok(key),
+            bits => Err(P12Error::KeySize { bits }),
+        },
     }
 }
 
 /// Whether it is the key of this certificate.
-fn belongs(key: &PKey<Private>, certificate: &Certificate) -> bool {
-    let Ok((_, Some(numbers))) = certificate::reader::read(&certificate.der) else {
-        return false;
-    };
-    key.rsa()
-        .is_ok_and(|rsa| rsa.n().to_vec() == numbers.modulus && rsa.e().to_vec() == numbers.exponent)
+fn belongs(key: RsaNumbers<'_>, certificate: &Certificate) -> bool {
+    reader::read(&certificate.der).is_ok_and(|(_, numbers)| numbers == Some(key))
 }

@@ -1,18 +1,17 @@
-//! Checking an RSA signature with nothing but modulus and exponent.
+//! RSA with SHA-256: private keys as files hold them, signing, and checking with nothing but modulus and exponent.
 //!
-//! OpenSSL's general interface decodes a key, looks algorithms up and copies the key between providers each time, which takes as long as
-//! the operation itself. A verifier sees every key once, so it uses the bare operation, and compares the whole block as RFC 8017, section
-//! 8.2.2, describes: nothing of the padding is parsed, so nothing of it can be lax.
+//! AWS-LC computes. It compares the whole block that a signature gives with the one that it should give (RFC 8017, section 8.2.2), so
+//! nothing of the padding can be lax; the tests hold it to that.
 
-use openssl::bn::BigNum;
-use openssl::error::ErrorStack;
-use openssl::pkey::Public;
-use openssl::rsa::{Padding, Rsa};
+use aws_lc_rs::digest::{Digest, SHA256};
+use aws_lc_rs::error::{KeyRejected, Unspecified};
+use aws_lc_rs::rsa::{KeyPair, KeyPairComponents, PublicKeyComponents};
+use aws_lc_rs::signature::{ParsedPublicKey, RSA_PKCS1_2048_8192_SHA256, RSA_PKCS1_SHA256};
 
-/// `DigestInfo` of a SHA-256 digest, up to the digest (RFC 8017, section 9.2).
-const SHA256_DIGEST_INFO: [u8; 19] = [
-    0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05, 0x00, 0x04, 0x20,
-];
+use crate::ber::{Ber, BerError, INTEGER};
+
+/// AWS-LC takes no longer exponents; nobody uses them.
+const MOST_EXPONENT_BITS: u32 = 33;
 
 /// The numbers of a public key, big-endian and without leading zeros.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,48 +20,103 @@ pub(crate) struct RsaNumbers<'a> {
     pub(crate) exponent: &'a [u8],
 }
 
-impl RsaNumbers<'_> {
+impl<'a> RsaNumbers<'a> {
+    /// Reads the two numbers, in this order, as they stand in public and private keys.
+    pub(crate) fn read(key: &mut Ber<'a>) -> Result<Self, BerError> {
+        Ok(Self {
+            modulus: positive(key.expect(INTEGER)?.contents)?,
+            exponent: positive(key.expect(INTEGER)?.contents)?,
+        })
+    }
+
     /// Size of the modulus.
     pub(crate) fn bits(self) -> u32 {
-        let unused = self.modulus.first().map_or(0, |first| first.leading_zeros());
-        u32::try_from(self.modulus.len() * 8).map_or(u32::MAX, |bits| bits - unused)
+        bits(self.modulus)
     }
 
     /// Whether the exponent is odd and at least 3: with 1, everybody can sign.
     pub(crate) fn exponent_is_sound(self) -> bool {
-        self.exponent.last().is_some_and(|last| last % 2 == 1) && *self.exponent != [1] && self.exponent.len() <= 8
+        self.exponent.last().is_some_and(|last| last % 2 == 1)
+            && *self.exponent != [1]
+            && bits(self.exponent) <= MOST_EXPONENT_BITS
     }
 
-    pub(crate) fn load(self) -> Result<Rsa<Public>, ErrorStack> {
-        Rsa::from_public_components(BigNum::from_slice(self.modulus)?, BigNum::from_slice(self.exponent)?)
+    pub(crate) fn load(self) -> Result<ParsedPublicKey, KeyRejected> {
+        let components = PublicKeyComponents {
+            n: self.modulus,
+            e: self.exponent,
+        };
+        components.to_parsed_public_key(&RSA_PKCS1_2048_8192_SHA256)
     }
+}
+
+fn bits(number: &[u8]) -> u32 {
+    let unused = number.first().map_or(0, |first| first.leading_zeros());
+    u32::try_from(number.len() * 8).map_or(u32::MAX, |bits| bits - unused)
+}
+
+/// A number without the zero that says that it is positive.
+///
+/// Other readers take further zeros too. They would make a key look longer than it is, and hide an exponent of 1.
+fn positive(number: &[u8]) -> Result<&[u8], BerError> {
+    match number {
+        [] | [0] | [0x80..=0xFF, ..] => Err(BerError("a key with a number that is not positive")),
+        [0, 0..=0x7F, ..] => Err(BerError("a key with a number that is not in its shortest form")),
+        [0, rest @ ..] => Ok(rest),
+        all => Ok(all),
+    }
+}
+
+/// An `RSAPrivateKey` (RFC 8017, appendix A.1.2) as a file holds it.
+pub(crate) struct PrivateNumbers<'a> {
+    pub(crate) public: RsaNumbers<'a>,
+    /// The private exponent, the two factors, their exponents and their coefficient.
+    private: [&'a [u8]; 6],
+}
+
+impl<'a> PrivateNumbers<'a> {
+    pub(crate) fn read(mut key: Ber<'a>) -> Result<Self, BerError> {
+        let mut key = key.sequence()?;
+        if key.expect(INTEGER)?.contents != [0] {
+            return Err(BerError("a key of more than two factors"));
+        }
+        let public = RsaNumbers::read(&mut key)?;
+        let mut private = [&[][..]; 6];
+        for number in &mut private {
+            *number = positive(key.expect(INTEGER)?.contents)?;
+        }
+        Ok(Self { public, private })
+    }
+
+    /// The key, when its numbers belong together.
+    pub(crate) fn load(&self) -> Result<KeyPair, KeyRejected> {
+        let [d, p, q, d_p, d_q, q_inv] = self.private;
+        KeyPair::from_components(&KeyPairComponents {
+            public_key: PublicKeyComponents {
+                n: self.public.modulus,
+                e: self.public.exponent,
+            },
+            d,
+            p,
+            q,
+            dP: d_p,
+            dQ: d_q,
+            qInv: q_inv,
+        })
+    }
+}
+
+/// RSASSA-PKCS1-v1_5 of a document with this SHA-256 digest.
+pub(crate) fn sign_sha256(key: &KeyPair, digest: &[u8; 32]) -> Result<Vec<u8>, Unspecified> {
+    let mut signature = vec![0; key.public_modulus_len()];
+    let digest = Digest::import_less_safe(digest, &SHA256)?;
+    key.sign_digest(&RSA_PKCS1_SHA256, &digest, &mut signature)?;
+    Ok(signature)
 }
 
 /// Whether `signature` is RSASSA-PKCS1-v1_5 of a document with this SHA-256 digest.
-pub(crate) fn fits_sha256(key: &Rsa<Public>, digest: &[u8; 32], signature: &[u8]) -> bool {
-    let size = usize::try_from(key.size()).unwrap_or_default();
-    // OpenSSL would take a shorter one for a number with leading zeros.
-    if signature.len() != size {
-        return false;
-    }
-    let mut block = vec![0; size];
-    let read = key.public_decrypt(signature, &mut block, Padding::NONE);
-    read.is_ok_and(|length| length == size) && is_encoded(&block, digest)
-}
-
-/// EMSA-PKCS1-v1_5: `00 01 FF … FF 00`, the digest's name, the digest.
-fn is_encoded(block: &[u8], digest: &[u8; 32]) -> bool {
-    let Some(filling) = block.len().checked_sub(3 + SHA256_DIGEST_INFO.len() + digest.len()) else {
-        return false;
-    };
-    let (padding, encoded) = block.split_at(3 + filling);
-    let (name, stated) = encoded.split_at(SHA256_DIGEST_INFO.len());
-    filling >= 8
-        && padding.starts_with(&[0x00, 0x01])
-        && padding[2..2 + filling].iter().all(|&byte| byte == 0xFF)
-        && padding.ends_with(&[0x00])
-        && name == SHA256_DIGEST_INFO
-        && stated == digest
+pub(crate) fn fits_sha256(key: &ParsedPublicKey, digest: &[u8; 32], signature: &[u8]) -> bool {
+    Digest::import_less_safe(digest, &SHA256).is_ok_and(|digest| key.verify_digest_sig(&digest, signature).is_ok())
 }
 
 #[cfg(test)]
@@ -70,10 +124,17 @@ fn is_encoded(block: &[u8], digest: &[u8; 32]) -> bool {
 mod tests {
     use openssl::hash::MessageDigest;
     use openssl::pkey::{PKey, Private};
+    use openssl::rsa::{Padding, Rsa};
     use openssl::sha::sha256;
     use openssl::sign::Signer;
 
     use super::*;
+
+    /// `DigestInfo` of a SHA-256 digest, up to the digest (RFC 8017, section 9.2).
+    const SHA256_DIGEST_INFO: [u8; 19] = [
+        0x30, 0x31, 0x30, 0x0d, 0x06, 0x09, 0x60, 0x86, 0x48, 0x01, 0x65, 0x03, 0x04, 0x02, 0x01, 0x05, 0x00, 0x04,
+        0x20,
+    ];
 
     fn encoded(size: usize, digest: &[u8; 32]) -> Vec<u8> {
         let mut block = vec![0xFF; size];
@@ -94,8 +155,12 @@ mod tests {
     #[test]
     fn what_openssl_signs_fits_and_every_laxness_does_not() {
         let private = Rsa::generate(2048).unwrap();
-        let public =
-            Rsa::from_public_components(private.n().to_owned().unwrap(), private.e().to_owned().unwrap()).unwrap();
+        let (modulus, exponent) = (private.n().to_vec(), private.e().to_vec());
+        let public = RsaNumbers {
+            modulus: &modulus,
+            exponent: &exponent,
+        };
+        let public = public.load().unwrap();
         let digest = sha256(b"message");
         let key = PKey::from_rsa(private.clone()).unwrap();
         let signature = Signer::new(MessageDigest::sha256(), &key)
@@ -127,6 +192,24 @@ mod tests {
     }
 
     #[test]
+    fn a_keys_number_is_positive_and_in_its_shortest_form() {
+        assert_eq!(positive(&[0x00, 0x80]).unwrap(), [0x80]);
+        assert_eq!(positive(&[0x01, 0x00, 0x01]).unwrap(), [1, 0, 1]);
+        // The last is an exponent of 1, with which everybody can sign.
+        for number in [
+            &[][..],
+            &[0x00],
+            &[0x80],
+            &[0xFF, 0x01],
+            &[0x00, 0x00, 0x80],
+            &[0x00, 0x7F],
+            &[0x00, 0x00, 0x01],
+        ] {
+            assert!(positive(number).is_err(), "{number:?}");
+        }
+    }
+
+    #[test]
     fn sizes_and_exponents_are_judged() {
         let numbers = |modulus, exponent| RsaNumbers { modulus, exponent };
         assert_eq!(numbers(&[0x80; 256], &[3]).bits(), 2048);
@@ -137,6 +220,8 @@ mod tests {
             (&[1], false),
             (&[], false),
             (&[2], false),
+            (&[1, 0, 0, 0, 1], true),
+            (&[2, 0, 0, 0, 1], false),
             (&[1; 9], false),
         ] {
             assert_eq!(

@@ -5,10 +5,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use openssl::error::ErrorStack;
-use openssl::md::Md;
-use openssl::pkey_ctx::PkeyCtx;
-use openssl::sha::sha256;
+use sha2::{Digest, Sha256};
 
 use crate::algorithms;
 use crate::c14n::Method;
@@ -44,8 +41,8 @@ pub enum SignError {
     #[error(transparent)]
     Xml(#[from] XmlError),
     /// The private key refused.
-    #[error("the private key cannot sign: {0}")]
-    Key(#[from] ErrorStack),
+    #[error("the private key cannot sign")]
+    Key,
 }
 
 /// Signs a document whose bytes are canonical already, as our own writers make them. It is not parsed.
@@ -55,7 +52,7 @@ pub enum SignError {
 /// [`SignError::NotCanonical`] when the bytes do not start and end with the root's tags, or the root has attributes.
 pub fn sign(canonical_xml: &[u8], identity: &Identity) -> Result<Signed, SignError> {
     let root_end = check_root(canonical_xml)?;
-    let digest = sha256(canonical_xml);
+    let digest = Sha256::digest(canonical_xml).into();
     let body = signed_info_body(&digest);
     // The root declares no namespace, so the canonical `SignedInfo` carries only that of `Signature`.
     let signed_info = [SIGNED_INFO_START_CANONICAL, &body].concat();
@@ -81,7 +78,7 @@ pub fn sign_foreign(xml: &[u8], identity: &Identity, limits: &Limits) -> Result<
     if !document.found.is_empty() {
         return Err(SignError::AlreadySigned);
     }
-    let digest = sha256(&document.bytes);
+    let digest = Sha256::digest(&document.bytes).into();
     let body = signed_info_body(&digest);
     let mut context: Context<'_> = document.root_context;
     context.scopes.declare("", algorithms::NAMESPACE.into(), 2, 0)?;
@@ -133,7 +130,7 @@ fn finish(
     signed_info: &[u8],
     identity: &Identity,
 ) -> Result<Signed, SignError> {
-    let signature_value = STANDARD.encode(rsa_sha256(&sha256(signed_info), identity)?);
+    let signature_value = STANDARD.encode(identity.sign_digest(&Sha256::digest(signed_info).into())?);
     let certificate = identity.certificate_base64();
     let (before, after) = document.split_at(root_end);
     let parts: [&[u8]; 10] = [
@@ -154,16 +151,6 @@ fn finish(
         signature_value,
         digest,
     })
-}
-
-/// RSASSA-PKCS1-v1_5 over a SHA-256 digest.
-pub(crate) fn rsa_sha256(digest: &[u8; 32], identity: &Identity) -> Result<Vec<u8>, ErrorStack> {
-    let mut context = PkeyCtx::new(identity.key())?;
-    context.sign_init()?;
-    context.set_signature_md(Md::sha256())?;
-    let mut signature = Vec::with_capacity(512);
-    context.sign_to_vec(digest, &mut signature)?;
-    Ok(signature)
 }
 
 /// Checks the outer tags and says where the end tag starts.

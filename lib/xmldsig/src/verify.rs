@@ -9,11 +9,10 @@
 mod report;
 mod signature;
 
+use aws_lc_rs::signature::ParsedPublicKey;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use openssl::pkey::Public;
-use openssl::rsa::Rsa;
-use openssl::sha::sha256;
+use sha2::{Digest, Sha256};
 
 use crate::c14n::Method;
 use crate::c14n::document::{self, Document, Found, Options, Signatures};
@@ -213,7 +212,7 @@ struct Claims<'a> {
 
 struct Signer {
     certificate: Certificate,
-    key: Rsa<Public>,
+    key: ParsedPublicKey,
 }
 
 /// One way of reading the document: as received, or without blank text.
@@ -290,7 +289,7 @@ impl<'a> Reading<'a> {
             &claims.context,
             self.limits,
         )?;
-        let digest = sha256(&signed_info);
+        let digest = Sha256::digest(&signed_info).into();
         signers
             .iter()
             .position(|signer| rsa::fits_sha256(&signer.key, &digest, &value))
@@ -338,7 +337,7 @@ fn signer(base64: &str) -> Result<Signer, VerifyError> {
 }
 
 fn compare_digest(document: &[u8], reference: &Reference) -> Result<(), VerifyError> {
-    let computed = sha256(document);
+    let computed = <[u8; 32]>::from(Sha256::digest(document));
     if computed == reference.digest {
         return Ok(());
     }

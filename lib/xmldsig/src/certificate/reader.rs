@@ -6,14 +6,14 @@
 use jiff::Timestamp;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
-use openssl::sha::sha256;
+use sha2::{Digest, Sha256};
 
 use super::names::{self, Entry};
 use super::{Certificate, CertificateError, KeyUsage, PublicKey};
 use crate::ber::{BIT_STRING, BOOLEAN, Ber, BerError, CONTEXT_0, CONTEXT_3, INTEGER, OCTET_STRING, Value, dotted};
 use crate::rsa::RsaNumbers;
 
-const RSA_ENCRYPTION: [u8; 9] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 1, 1];
+pub(crate) const RSA_ENCRYPTION: [u8; 9] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 1, 1];
 const EC_PUBLIC_KEY: [u8; 7] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 2, 1];
 const KEY_USAGE: [u8; 3] = [0x55, 0x1D, 15];
 const BASIC_CONSTRAINTS: [u8; 3] = [0x55, 0x1D, 19];
@@ -59,7 +59,7 @@ pub(crate) fn read(der: &[u8]) -> Result<(Certificate, Option<RsaNumbers<'_>>), 
         serial_number,
         not_before,
         not_after,
-        sha256_fingerprint: sha256(der),
+        sha256_fingerprint: Sha256::digest(der).into(),
         key_usage: extensions.key_usage,
         is_authority: extensions.is_authority,
         public_key,
@@ -110,30 +110,19 @@ fn public_key(mut key: Ber<'_>) -> Result<(PublicKey, Option<RsaNumbers<'_>>), B
     let identifier = algorithm.object_identifier()?;
     let bits = without_unused_bits(key.expect(BIT_STRING)?)?;
     if identifier == RSA_ENCRYPTION {
-        let mut rsa = Ber::new(bits).sequence()?;
-        let numbers = RsaNumbers {
-            modulus: positive(rsa.expect(INTEGER)?.contents)?,
-            exponent: positive(rsa.expect(INTEGER)?.contents)?,
-        };
+        let numbers = RsaNumbers::read(&mut Ber::new(bits).sequence()?)?;
         return Ok((PublicKey::Rsa { bits: numbers.bits() }, Some(numbers)));
     }
-    let algorithm = if identifier == EC_PUBLIC_KEY {
-        "EC".to_owned()
-    } else {
-        dotted(identifier)
-    };
+    let algorithm = name_of(identifier);
     Ok((PublicKey::Other { algorithm }, None))
 }
 
-/// A number without the zero that says that it is positive.
-///
-/// OpenSSL takes further zeros too. They would make a key look longer than it is, and hide an exponent of 1.
-fn positive(number: &[u8]) -> Result<&[u8], BerError> {
-    match number {
-        [] | [0] | [0x80..=0xFF, ..] => Err(BerError("a key with a number that is not positive")),
-        [0, 0..=0x7F, ..] => Err(BerError("a key with a number that is not in its shortest form")),
-        [0, rest @ ..] => Ok(rest),
-        all => Ok(all),
+/// What a kind of key that is not RSA is called.
+pub(crate) fn name_of(identifier: &[u8]) -> String {
+    if identifier == EC_PUBLIC_KEY {
+        "EC".to_owned()
+    } else {
+        dotted(identifier)
     }
 }
 
@@ -241,24 +230,6 @@ mod tests {
             .unwrap();
         builder.sign(key, MessageDigest::sha256()).unwrap();
         builder.build()
-    }
-
-    #[test]
-    fn a_keys_number_is_positive_and_in_its_shortest_form() {
-        assert_eq!(positive(&[0x00, 0x80]).unwrap(), [0x80]);
-        assert_eq!(positive(&[0x01, 0x00, 0x01]).unwrap(), [1, 0, 1]);
-        // The last is an exponent of 1, with which everybody can sign.
-        for number in [
-            &[][..],
-            &[0x00],
-            &[0x80],
-            &[0xFF, 0x01],
-            &[0x00, 0x00, 0x80],
-            &[0x00, 0x7F],
-            &[0x00, 0x00, 0x01],
-        ] {
-            assert!(positive(number).is_err(), "{number:?}");
-        }
     }
 
     #[test]

@@ -1,10 +1,9 @@
 //! What is in a PKCS#12 file, for people who want to know why it does not serve.
 
 use jiff::Timestamp;
-use openssl::pkey::{Id, PKey};
 
-use super::P12Error;
 use super::pfx::{Contents, KeyBag};
+use super::{P12Error, PrivateKey};
 use crate::certificate::{Certificate, CertificateError, PublicKey};
 
 /// What is in a file, as far as the password opens it. Algorithms can be read with any password.
@@ -233,20 +232,18 @@ impl Inspection {
 }
 
 fn key(bag: KeyBag, certificates: &[InspectedCertificate]) -> InspectedKey {
-    let key = bag.pkcs8.and_then(|pkcs8| PKey::private_key_from_pkcs8(&pkcs8).ok());
-    let certificate = key.as_ref().and_then(|key| {
-        certificates
+    let key = bag.pkcs8.as_ref().and_then(|pkcs8| PrivateKey::read(pkcs8).ok());
+    let certificate = match &key {
+        Some(PrivateKey::Rsa(key)) => certificates
             .iter()
-            .position(|inspected| super::belongs(key, &inspected.certificate))
-    });
-    let kind = key.map(|key| match key.id() {
-        Id::RSA => PublicKey::Rsa { bits: key.bits() },
-        Id::EC => PublicKey::Other {
-            algorithm: "EC".to_owned(),
+            .position(|inspected| super::belongs(key.public, &inspected.certificate)),
+        _ => None,
+    };
+    let kind = key.map(|key| match key {
+        PrivateKey::Rsa(key) => PublicKey::Rsa {
+            bits: key.public.bits(),
         },
-        other => PublicKey::Other {
-            algorithm: format!("kind {}", other.as_raw()),
-        },
+        PrivateKey::Other { algorithm } => PublicKey::Other { algorithm },
     });
     InspectedKey {
         kind,

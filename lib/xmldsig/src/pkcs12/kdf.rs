@@ -1,8 +1,10 @@
 //! Key derivation: that of PKCS#12 (RFC 7292, appendix B.2) and PBKDF2, within a bound on the work that one file may ask for.
 
-use openssl::hash::MessageDigest;
-use openssl::sha::{Sha1, Sha224, Sha256, Sha384, Sha512};
-use zeroize::Zeroizing;
+use hmac::{Hmac, KeyInit, Mac};
+use pbkdf2::pbkdf2_hmac;
+use sha1::Sha1;
+use sha2::{Sha224, Sha256, Sha384, Sha512};
+use zeroize::{Zeroize, Zeroizing};
 
 use super::P12Error;
 use super::password::Secret;
@@ -40,7 +42,7 @@ pub(super) enum Digest {
 }
 
 impl Digest {
-    fn output_size(self) -> usize {
+    pub(super) fn output_size(self) -> usize {
         match self {
             Self::Sha1 => 20,
             Self::Sha224 => 28,
@@ -67,39 +69,39 @@ impl Digest {
         }
     }
 
-    pub(super) fn openssl(self) -> MessageDigest {
+    /// The digest of `first` and `second` together, then of the result, `iterations` times in all.
+    fn repeated(self, first: &[u8], second: &[u8], iterations: u32) -> Secret {
+        fn repeated<D: sha2::Digest>(first: &[u8], second: &[u8], iterations: u32) -> Secret {
+            let mut digest = D::new().chain_update(first).chain_update(second).finalize();
+            for _ in 1..iterations {
+                digest = D::digest(&digest);
+            }
+            let kept = Zeroizing::new(digest.to_vec());
+            digest.zeroize();
+            kept
+        }
         match self {
-            Self::Sha1 => MessageDigest::sha1(),
-            Self::Sha224 => MessageDigest::sha224(),
-            Self::Sha256 => MessageDigest::sha256(),
-            Self::Sha384 => MessageDigest::sha384(),
-            Self::Sha512 => MessageDigest::sha512(),
+            Self::Sha1 => repeated::<Sha1>(first, second, iterations),
+            Self::Sha224 => repeated::<Sha224>(first, second, iterations),
+            Self::Sha256 => repeated::<Sha256>(first, second, iterations),
+            Self::Sha384 => repeated::<Sha384>(first, second, iterations),
+            Self::Sha512 => repeated::<Sha512>(first, second, iterations),
         }
     }
 
-    /// The digest of `first` and `second` together, then of the result, `iterations` times in all.
-    fn repeated(self, first: &[u8], second: &[u8], iterations: u32) -> Secret {
-        // The plain contexts take a quarter of the time of those that look the algorithm up, and there are thousands of rounds.
-        macro_rules! repeat {
-            ($context:ident) => {{
-                let mut context = $context::new();
-                context.update(first);
-                context.update(second);
-                let mut digest = Zeroizing::new(context.finish());
-                for _ in 1..iterations {
-                    let mut context = $context::new();
-                    context.update(digest.as_slice());
-                    *digest = context.finish();
-                }
-                Zeroizing::new(digest.to_vec())
-            }};
+    /// HMAC of `data`.
+    pub(super) fn hmac(self, key: &[u8], data: &[u8]) -> Secret {
+        fn hmac<M: KeyInit + Mac>(key: &[u8], data: &[u8]) -> Secret {
+            // HMAC takes keys of every length.
+            let code = M::new_from_slice(key).map(|mac| mac.chain_update(data).finalize().into_bytes().to_vec());
+            Zeroizing::new(code.unwrap_or_default())
         }
         match self {
-            Self::Sha1 => repeat!(Sha1),
-            Self::Sha224 => repeat!(Sha224),
-            Self::Sha256 => repeat!(Sha256),
-            Self::Sha384 => repeat!(Sha384),
-            Self::Sha512 => repeat!(Sha512),
+            Self::Sha1 => hmac::<Hmac<Sha1>>(key, data),
+            Self::Sha224 => hmac::<Hmac<Sha224>>(key, data),
+            Self::Sha256 => hmac::<Hmac<Sha256>>(key, data),
+            Self::Sha384 => hmac::<Hmac<Sha384>>(key, data),
+            Self::Sha512 => hmac::<Hmac<Sha512>>(key, data),
         }
     }
 }
@@ -165,9 +167,17 @@ pub(super) fn pbkdf2(
 ) -> Result<Secret, P12Error> {
     work.spend(iterations, length.div_ceil(digest.output_size()))?;
     let mut output = Zeroizing::new(vec![0; length]);
-    let iterations = usize::try_from(iterations).unwrap_or(usize::MAX);
-    openssl::pkcs5::pbkdf2_hmac(password, salt, iterations, digest.openssl(), &mut output)
-        .map_err(|_| P12Error::Damaged("a key derivation with impossible parameters"))?;
+    if iterations == 0 {
+        return Err(P12Error::Damaged("a key derivation with impossible parameters"));
+    }
+    let derive = match digest {
+        Digest::Sha1 => pbkdf2_hmac::<Sha1>,
+        Digest::Sha224 => pbkdf2_hmac::<Sha224>,
+        Digest::Sha256 => pbkdf2_hmac::<Sha256>,
+        Digest::Sha384 => pbkdf2_hmac::<Sha384>,
+        Digest::Sha512 => pbkdf2_hmac::<Sha512>,
+    };
+    derive(password, salt, iterations, &mut output);
     Ok(output)
 }
 

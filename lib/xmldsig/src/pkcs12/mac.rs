@@ -2,10 +2,7 @@
 
 use std::borrow::Cow;
 
-use openssl::error::ErrorStack;
-use openssl::memcmp;
-use openssl::pkey::PKey;
-use openssl::sign::Signer;
+use subtle::ConstantTimeEq;
 
 use super::P12Error;
 use super::inspection::Protection;
@@ -107,7 +104,7 @@ impl<'a> Mac<'a> {
                     salt,
                     iterations,
                 } => {
-                    let length = digest.openssl().size();
+                    let length = digest.output_size();
                     (
                         kdf::pkcs12(*digest, Purpose::Mac, password, salt, *iterations, length, work)?,
                         *digest,
@@ -119,17 +116,10 @@ impl<'a> Mac<'a> {
                     key_length,
                 } => (kdf.derive(password, *key_length, work)?, *digest),
             };
-            let computed =
-                hmac(digest, &key, data).map_err(|_| P12Error::Damaged("its integrity check cannot be computed"))?;
-            if computed.len() == self.stated.len() && memcmp::eq(&computed, &self.stated) {
+            if digest.hmac(&key, data).ct_eq(&self.stated).into() {
                 return Ok(true);
             }
         }
         Ok(false)
     }
-}
-
-fn hmac(digest: Digest, key: &[u8], data: &[u8]) -> Result<Vec<u8>, ErrorStack> {
-    let key = PKey::hmac(key)?;
-    Signer::new(digest.openssl(), &key)?.sign_oneshot_to_vec(data)
 }

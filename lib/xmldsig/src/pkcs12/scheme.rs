@@ -1,10 +1,13 @@
 //! Password-based encryption: the schemes of PKCS#12 with SHA-1, and PBES2 (RFC 8018).
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
 
-use openssl::provider::Provider;
-use openssl::symm::{self, Cipher};
+use aes::{Aes128, Aes192, Aes256};
+use cbc::Decryptor;
+use cbc::cipher::block_padding::Pkcs7;
+use cbc::cipher::{BlockCipherDecrypt, BlockModeDecrypt, KeyInit, KeyIvInit};
+use des::TdesEde3;
+use rc2::Rc2;
 use zeroize::Zeroizing;
 
 use super::P12Error;
@@ -125,7 +128,7 @@ impl<'a> Scheme<'a> {
     }
 
     fn decrypt_with(&self, data: &[u8], password: &[u8], work: &mut Work) -> Result<Option<Secret>, P12Error> {
-        let (cipher, key, iv) = match self {
+        match self {
             Self::Pkcs12 {
                 cipher,
                 salt,
@@ -137,20 +140,24 @@ impl<'a> Scheme<'a> {
                 if *cipher == Pkcs12Cipher::TwoKeyTripleDes {
                     key.extend_from_within(..8);
                 }
-                (cipher.openssl()?, key, derive(Purpose::InitializationVector, 8)?)
+                cipher.decrypt(&key, &derive(Purpose::InitializationVector, 8)?, data)
             }
             Self::Pbes2 { kdf, cipher, iv } => {
-                let cipher = cipher.openssl();
-                let key = kdf.derive(password, cipher.key_len(), work)?;
-                (cipher, key, Zeroizing::new(iv.to_vec()))
+                let key = kdf.derive(password, cipher.key_length(), work)?;
+                cipher.decrypt(&key, iv, data)
             }
-        };
-        if cipher.key_len() != key.len() || cipher.iv_len() != Some(iv.len()) {
-            return Err(P12Error::Damaged("a cipher with impossible parameters"));
         }
-        // Bad padding is how a wrong password shows.
-        Ok(symm::decrypt(cipher, &key, Some(&iv), data).ok().map(Zeroizing::new))
     }
+}
+
+/// Cipher block chaining with the padding of PKCS#7. Bad padding is how a wrong password shows: it gives `None`.
+fn decrypt<C>(key: &[u8], iv: &[u8], data: &[u8]) -> Result<Option<Secret>, P12Error>
+where
+    C: BlockCipherDecrypt + KeyInit,
+{
+    let cipher = Decryptor::<C>::new_from_slices(key, iv)
+        .map_err(|_| P12Error::Damaged("a cipher with impossible parameters"))?;
+    Ok(cipher.decrypt_padded_vec::<Pkcs7>(data).ok().map(Zeroizing::new))
 }
 
 impl Pkcs12Cipher {
@@ -171,14 +178,10 @@ impl Pkcs12Cipher {
         }
     }
 
-    fn openssl(self) -> Result<Cipher, P12Error> {
+    fn decrypt(self, key: &[u8], iv: &[u8], data: &[u8]) -> Result<Option<Secret>, P12Error> {
         match self {
-            Self::TripleDes | Self::TwoKeyTripleDes => Ok(Cipher::des_ede3_cbc()),
-            Self::Rc2With128Bits if legacy_ciphers_are_loaded() => Ok(Cipher::rc2_cbc()),
-            Self::Rc2With40Bits if legacy_ciphers_are_loaded() => Ok(Cipher::rc2_40_cbc()),
-            Self::Rc2With128Bits | Self::Rc2With40Bits => {
-                Err(unsupported("RC2 (this build has no legacy provider)".to_owned()))
-            }
+            Self::TripleDes | Self::TwoKeyTripleDes => decrypt::<TdesEde3>(key, iv, data),
+            Self::Rc2With128Bits | Self::Rc2With40Bits => decrypt::<Rc2>(key, iv, data),
         }
     }
 }
@@ -193,12 +196,20 @@ impl Pbes2Cipher {
         }
     }
 
-    fn openssl(self) -> Cipher {
+    fn key_length(self) -> usize {
         match self {
-            Self::Aes128 => Cipher::aes_128_cbc(),
-            Self::Aes192 => Cipher::aes_192_cbc(),
-            Self::Aes256 => Cipher::aes_256_cbc(),
-            Self::TripleDes => Cipher::des_ede3_cbc(),
+            Self::Aes128 => 16,
+            Self::Aes192 | Self::TripleDes => 24,
+            Self::Aes256 => 32,
+        }
+    }
+
+    fn decrypt(self, key: &[u8], iv: &[u8], data: &[u8]) -> Result<Option<Secret>, P12Error> {
+        match self {
+            Self::Aes128 => decrypt::<Aes128>(key, iv, data),
+            Self::Aes192 => decrypt::<Aes192>(key, iv, data),
+            Self::Aes256 => decrypt::<Aes256>(key, iv, data),
+            Self::TripleDes => decrypt::<TdesEde3>(key, iv, data),
         }
     }
 }
@@ -270,14 +281,6 @@ pub(super) fn hmac_digest(parameters: &mut Ber<'_>) -> Result<Digest, P12Error> 
         "1.2.840.113549.2.11" => Ok(Digest::Sha512),
         _ => Err(unsupported(identifier)),
     }
-}
-
-/// OpenSSL 3 keeps RC2 in a provider of its own. It is loaded with the first file that needs it, beside the default one, and stays.
-fn legacy_ciphers_are_loaded() -> bool {
-    static LEGACY: OnceLock<Option<Provider>> = OnceLock::new();
-    LEGACY
-        .get_or_init(|| Provider::try_load(None, "legacy", true).ok())
-        .is_some()
 }
 
 pub(super) fn unsupported(identifier: String) -> P12Error {
