@@ -2,13 +2,12 @@
 
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, telemetry};
-use ecf_store::Clients;
 use reception::{App, router};
 
 #[tokio::main]
 async fn main() -> Result<(), ecf_runtime::Error> {
     telemetry::init();
-    let clients = Clients::load().await;
-    let app = App::from_env(&Env::process(), &clients, Clock::system())?;
+    let env = Env::process();
+    let app = App::from_env(&env, &env.clients()?, Clock::system())?;
     ecf_runtime::serve(router(app)).await
 }

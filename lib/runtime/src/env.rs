@@ -7,7 +7,7 @@
 use std::{collections::BTreeMap, fmt::Display, str::FromStr, sync::Arc};
 
 use ecf::StampHosts;
-use ecf_store::{QueueUrls, SubmissionUrls};
+use ecf_store::{Clients, QueueUrls, SubmissionUrls};
 
 /// Why a setting could not be read.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -73,6 +73,14 @@ impl Env {
         T: FromStr<Err: Display>,
     {
         self.optional(name)?.map(|value| parse(name, value)).transpose()
+    }
+
+    /// The clients that Lambda's own variables describe.
+    pub fn clients(&self) -> Result<Clients, EnvError> {
+        Ok(Clients::deployed(
+            self.required("AWS_REGION")?,
+            self.optional("AWS_ENDPOINT_URL")?,
+        ))
     }
 
     /// The queues that the function may send to: those whose variables it has.

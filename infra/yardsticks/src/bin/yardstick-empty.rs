@@ -8,14 +8,14 @@ use axum::http::StatusCode;
 use axum::routing::any;
 use ecf_runtime::env::Env;
 use ecf_runtime::telemetry;
-use ecf_store::Clients;
 
 #[tokio::main]
 async fn main() -> Result<(), ecf_runtime::Error> {
     telemetry::init();
-    let clients = black_box(Clients::load().await);
+    let env = Env::process();
+    let clients = black_box(env.clients()?);
     let mut router = Router::new();
-    for path in Env::process().required("ROUTES")?.split(',') {
+    for path in env.required("ROUTES")?.split(',') {
         router = router.route(path, any(nothing));
     }
     ecf_runtime::serve(router.fallback(nothing)).await?;
