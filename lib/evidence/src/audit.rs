@@ -131,7 +131,7 @@ impl Auditor {
         Box::pin(async move {
             let mut archive = Archive::begin(&plan, out)?;
             match self.fill(&plan, &mut archive).await {
-                Ok(is_true) => archive.finish(plan.signer.as_deref(), is_true).await,
+                Ok(filled) => archive.finish(plan.signer.as_deref(), filled).await,
                 Err(error) => {
                     archive.abort().await;
                     Err(error)
@@ -140,8 +140,8 @@ impl Auditor {
         })
     }
 
-    /// Writes everything but manifest and directory. `false`: it is not what was planned, because receipts changed meanwhile.
-    async fn fill(&self, plan: &Plan, archive: &mut Archive) -> Result<bool, AuditError> {
+    /// Writes everything but manifest and directory.
+    async fn fill(&self, plan: &Plan, archive: &mut Archive) -> Result<Worth, AuditError> {
         let mut content = plan.heading.content();
         let mut filled = Filled::begin()?;
         archive
@@ -173,7 +173,11 @@ impl Auditor {
             archive.add(pack(name, None, bytes.into())?).await?;
         }
         archive.add_grown(filled.index.finish("index.csv")?).await?;
-        Ok(content.hash() == plan.content)
+        Ok(match content.hash() == plan.content {
+            false => Worth::Changed,
+            true if filled.has_remarks => Worth::Remarked,
+            true => Worth::Whole,
+        })
     }
 }
 
@@ -181,6 +185,18 @@ impl Auditor {
 struct Filled {
     index: Growing,
     sheet: Sheet,
+    has_remarks: bool,
+}
+
+/// What a filled archive is worth keeping for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Worth {
+    /// It is what was planned.
+    Whole,
+    /// It is what was planned, but for what its index remarks. Who mends that and asks again wants another.
+    Remarked,
+    /// It is not what was planned, because receipts changed meanwhile.
+    Changed,
 }
 
 impl Filled {
@@ -188,7 +204,11 @@ impl Filled {
         let mut index = Growing::new()?;
         index.write(index::HEADING.as_bytes())?;
         let sheet = Sheet::default();
-        Ok(Self { index, sheet })
+        Ok(Self {
+            index,
+            sheet,
+            has_remarks: false,
+        })
     }
 
     async fn take(
@@ -200,6 +220,7 @@ impl Filled {
         while let Some(dossier) = dossiers.next().await {
             let dossier = dossier?;
             self.index.write(dossier.row.line(&dossier.remarks).as_bytes())?;
+            self.has_remarks |= !dossier.remarks.is_empty();
             if let Some(certificate) = dossier.certificate {
                 self.sheet.add(*certificate);
             }

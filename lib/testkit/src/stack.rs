@@ -184,13 +184,26 @@ impl TestStack {
     /// Takes every object out of the bucket whose name has this part, as if it had never been written.
     pub async fn lose_objects(&self, part: &str) {
         let (s3, bucket) = (&self.clients.s3, self.provisioned.bucket_name());
-        let listed = s3.list_objects_v2().bucket(bucket).send().await;
-        let listed = listed.expect("the bucket lists its objects");
-        let keys = listed.contents().iter().filter_map(|object| object.key());
-        for key in keys.filter(|key| key.contains(part)) {
+        for key in self.objects(part).await {
             let deleted = s3.delete_object().bucket(bucket).key(key).send().await;
             deleted.expect("the bucket lets its objects go");
         }
+    }
+
+    /// Puts these bytes in the place of every object whose key has this part.
+    pub async fn alter_objects(&self, part: &str, bytes: &[u8]) {
+        let (s3, bucket) = (&self.clients.s3, self.provisioned.bucket_name());
+        for key in self.objects(part).await {
+            let put = s3.put_object().bucket(bucket).key(key).body(bytes.to_vec().into());
+            put.send().await.expect("the bucket takes another version");
+        }
+    }
+
+    async fn objects(&self, part: &str) -> Vec<String> {
+        let listed = self.clients.s3.list_objects_v2().bucket(self.provisioned.bucket_name());
+        let listed = listed.send().await.expect("the bucket lists its objects");
+        let keys = listed.contents().iter().filter_map(|object| object.key());
+        keys.filter(|key| key.contains(part)).map(str::to_owned).collect()
     }
 
     /// A company in TesteCF with certificate, API key and ranges.

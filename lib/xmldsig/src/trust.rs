@@ -1,21 +1,20 @@
 //! Who may say whose key it is: certificates of authorities, and the chains that reach them.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
-use openssl::error::ErrorStack;
-use openssl::stack::Stack;
-use openssl::x509::store::{X509Store, X509StoreBuilder};
-use openssl::x509::verify::{X509VerifyFlags, X509VerifyParam};
-use openssl::x509::{X509, X509StoreContext};
+use rustls_pki_types::pem::PemObject as _;
+use rustls_pki_types::{CertificateDer, TrustAnchor, UnixTime};
+use webpki::{
+    ALL_VERIFICATION_ALGS, EndEntityCert, ExtendedKeyUsageValidator, KeyPurposeIdIter, anchor_from_trusted_cert,
+};
 
 use crate::certificate::{Certificate, CertificateError};
 use crate::identity::Identity;
 
-/// OpenSSL's level for keys and digests of at least 112 bits: RSA from 2048 bits on, no SHA-1 on the way.
-const SECURITY_LEVEL: i32 = 2;
-
 /// Authorities that are trusted to issue certificates, roots or subordinate ones: each ends a chain.
 #[derive(Debug)]
-pub struct Authorities(Vec<X509>);
+pub struct Authorities(Vec<Certificate>);
 
 /// Why a text does not name authorities.
 #[derive(Debug, thiserror::Error)]
@@ -23,7 +22,7 @@ pub struct Authorities(Vec<X509>);
 pub enum AuthoritiesError {
     /// It is not PEM, or a certificate in it is damaged.
     #[error("the certificates of authorities are not PEM: {0}")]
-    NotPem(ErrorStack),
+    NotPem(String),
     /// There is no certificate in it.
     #[error("there is no certificate in PEM among the certificates of authorities")]
     Empty,
@@ -31,28 +30,31 @@ pub enum AuthoritiesError {
     #[error("the certificate of an authority cannot be read")]
     Unreadable(#[source] CertificateError),
     /// A certificate may not issue others: to trust it would be to trust one key, not an issuer.
-    #[error("the certificate of {subject} is no authority's: its basic constraints do not say so")]
+    #[error("the certificate of {subject} is no authority's: its basic constraints or its key usage do not say so")]
     NotAnAuthority {
         /// The whole subject.
         subject: String,
     },
 }
 
-/// Why a certificate is not trusted.
+/// No chain of valid certificates leads from a certificate to one of the authorities.
 #[derive(Debug, thiserror::Error)]
+#[error("no chain leads from the certificate's issuer, {issuer}, to a trusted authority: {reason}")]
 #[non_exhaustive]
-pub enum UntrustedError {
-    /// No chain of valid certificates leads from it to one of the authorities.
-    #[error("no chain leads from the certificate's issuer, {issuer}, to a trusted authority: {reason}")]
-    NoChain {
-        /// The whole issuer.
-        issuer: String,
-        /// OpenSSL's words.
-        reason: &'static str,
-    },
-    /// OpenSSL could not check it.
-    #[error("the chain cannot be checked: {0}")]
-    Unchecked(#[from] ErrorStack),
+pub struct UntrustedError {
+    /// The whole issuer.
+    pub issuer: String,
+    /// What is missing, or wrong with a link.
+    pub reason: String,
+}
+
+/// A chain may serve any purpose: what a signer's certificate is for, its key usage says.
+struct AnyPurpose;
+
+impl ExtendedKeyUsageValidator for AnyPurpose {
+    fn validate(&self, _: KeyPurposeIdIter<'_, '_>) -> Result<(), webpki::Error> {
+        Ok(())
+    }
 }
 
 impl Authorities {
@@ -62,59 +64,80 @@ impl Authorities {
     ///
     /// [`AuthoritiesError`] when a certificate is damaged or is no authority's, or there is none.
     pub fn from_pem(pem: &str) -> Result<Self, AuthoritiesError> {
-        let certificates = X509::stack_from_pem(pem.as_bytes()).map_err(AuthoritiesError::NotPem)?;
-        if certificates.is_empty() {
+        let authorities = CertificateDer::pem_slice_iter(pem.as_bytes())
+            .map(|der| authority(&der.map_err(|error| AuthoritiesError::NotPem(error.to_string()))?))
+            .collect::<Result<Vec<_>, _>>()?;
+        if authorities.is_empty() {
             return Err(AuthoritiesError::Empty);
         }
-        for certificate in &certificates {
-            let der = certificate.to_der().map_err(AuthoritiesError::NotPem)?;
-            let certificate = Certificate::from_der(&der).map_err(AuthoritiesError::Unreadable)?;
-            if !certificate.is_authority {
-                return Err(AuthoritiesError::NotAnAuthority {
-                    subject: certificate.subject,
-                });
-            }
-        }
-        Ok(Self(certificates))
+        Ok(Self(authorities))
     }
 
     /// Whether a chain leads from the identity's certificate to one of these, each link valid at `now`. Links that are missing here may
-    /// come with the identity's own file. Revocation is not asked about.
+    /// come with the identity's own file. Revocation is not asked about. Keys of less than 2048 bits and SHA-1 make no link.
     ///
     /// # Errors
     ///
     /// [`UntrustedError`] when there is none.
     pub fn vouch_for(&self, identity: &Identity, now: Timestamp) -> Result<(), UntrustedError> {
         let certificate = identity.certificate();
-        let leaf = X509::from_der(&certificate.der)?;
-        let mut links = Stack::new()?;
-        for other in identity.other_certificates() {
-            links.push(X509::from_der(&other.der)?)?;
-        }
-        let store = self.store(now)?;
-        let mut context = X509StoreContext::new()?;
-        let (is_trusted, reason) = context.init(&store, &leaf, &links, |context| {
-            Ok((context.verify_cert()?, context.error().error_string()))
-        })?;
-        if is_trusted {
-            return Ok(());
-        }
-        Err(UntrustedError::NoChain {
+        let anchors: Vec<CertificateDer<'_>> = encodings(self.0.iter().filter(|authority| authority.is_valid_at(now)));
+        let anchors: Vec<TrustAnchor<'_>> = anchors.iter().flat_map(anchor_from_trusted_cert).collect();
+        let links = encodings(identity.other_certificates().iter().filter(|link| may_issue(link)));
+        let seconds = u64::try_from(now.as_second()).unwrap_or_default();
+        let now = UnixTime::since_unix_epoch(Duration::from_secs(seconds));
+        let leaf = CertificateDer::from(certificate.der.as_slice());
+        let found = EndEntityCert::try_from(&leaf).and_then(|leaf| {
+            leaf.verify_for_usage(ALL_VERIFICATION_ALGS, &anchors, &links, now, AnyPurpose, None, None)
+                .map(|_| ())
+        });
+        found.map_err(|error| UntrustedError {
             issuer: certificate.issuer.clone(),
-            reason,
+            reason: reason(&error, certificate),
         })
     }
+}
 
-    fn store(&self, now: Timestamp) -> Result<X509Store, ErrorStack> {
-        let mut parameters = X509VerifyParam::new()?;
-        parameters.set_time(now.as_second());
-        parameters.set_flags(X509VerifyFlags::PARTIAL_CHAIN)?;
-        parameters.set_auth_level(SECURITY_LEVEL);
-        let mut store = X509StoreBuilder::new()?;
-        store.set_param(&parameters)?;
-        for certificate in &self.0 {
-            store.add_cert(certificate.clone())?;
+/// Reads the certificate of an authority.
+fn authority(der: &CertificateDer<'_>) -> Result<Certificate, AuthoritiesError> {
+    let certificate = Certificate::from_der(der).map_err(AuthoritiesError::Unreadable)?;
+    if !may_issue(&certificate) {
+        return Err(AuthoritiesError::NotAnAuthority {
+            subject: certificate.subject,
+        });
+    }
+    match anchor_from_trusted_cert(der) {
+        Ok(_) => Ok(certificate),
+        Err(error) => Err(AuthoritiesError::Unreadable(CertificateError::Unreadable(
+            error.to_string(),
+        ))),
+    }
+}
+
+/// Whether basic constraints and key usage, where it is given, let the certificate's key sign others.
+fn may_issue(certificate: &Certificate) -> bool {
+    certificate.is_authority && certificate.key_usage.is_none_or(|usage| usage.certificate_signing)
+}
+
+fn encodings<'a>(certificates: impl Iterator<Item = &'a Certificate>) -> Vec<CertificateDer<'a>> {
+    certificates
+        .map(|certificate| CertificateDer::from(certificate.der.as_slice()))
+        .collect()
+}
+
+fn reason(error: &webpki::Error, certificate: &Certificate) -> String {
+    match error {
+        webpki::Error::UnknownIssuer if certificate.self_issued => "the certificate is its own issuer".to_owned(),
+        webpki::Error::UnknownIssuer => "neither the trusted authorities nor the file have its issuer".to_owned(),
+        webpki::Error::CertExpired { .. } => "a certificate of the chain has expired".to_owned(),
+        webpki::Error::CertNotValidYet { .. } => "a certificate of the chain is not valid yet".to_owned(),
+        webpki::Error::InvalidSignatureForPublicKey => {
+            "no certificate of its issuer's name has the key that signed it, with 2048 bits or more".to_owned()
         }
-        Ok(store.build())
+        webpki::Error::UnsupportedSignatureAlgorithmContext(_)
+        | webpki::Error::UnsupportedSignatureAlgorithmForPublicKeyContext(_) => {
+            "a certificate of the chain is signed in a way that proves nothing, as with SHA-1".to_owned()
+        }
+        other => format!("{other:?}"),
     }
 }

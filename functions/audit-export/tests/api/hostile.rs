@@ -73,26 +73,33 @@ async fn formulas_line_ends_and_marks_of_direction_are_harmless() {
 }
 
 #[tokio::test]
-async fn a_document_that_is_gone_is_remarked_and_keeps_no_other_from_being_there() {
+async fn a_document_that_is_gone_or_altered_is_remarked_and_keeps_no_other_from_being_there() {
     let api = Api::start().await;
     let gone = api.receipt("E310000000001").await;
+    let altered = api.receipt("E310000000002").await;
     let there = api.receipt("E320000000001").await;
+    let (id, original) = (altered.public_id.to_string(), api.signed_xml(&altered).await);
     api.stack.lose_objects(&format!("{}/signed-xml-", gone.public_id)).await;
+    api.stack
+        .alter_objects(&format!("{id}/signed-xml-"), b"<ECF></ECF>")
+        .await;
     let archive = api.archive().await;
-    let line = |id: &str| {
+    assert!(
         archive
-            .index()
-            .lines()
-            .find(|line| line.contains(id))
-            .unwrap()
-            .to_owned()
-    };
-    assert!(line(&gone.public_id.to_string()).ends_with(",the signed-xml is not in the bucket"));
-    let id = there.public_id.to_string();
-    assert!(line(&id).ends_with(','));
-    let name = format!(
-        "issued/2026-11-27/E320000000001-{}/130000001E320000000001.xml",
-        &id[..10]
+            .line(&gone.public_id.to_string())
+            .ends_with(",the signed-xml is not in the bucket")
     );
-    assert_eq!(archive.files[&name], api.signed_xml(&there).await);
+    let remark = ",the signed-xml in the bucket is not the one that was kept: it was altered";
+    assert!(archive.line(&id).ends_with(remark), "{}", archive.line(&id));
+    assert!(!archive.names().iter().any(|name| name.contains("E310000000002")));
+    assert!(archive.line(&there.public_id.to_string()).ends_with(','));
+    let name = |encf: &str, id: &str| format!("issued/2026-11-27/{encf}-{}/130000001{encf}.xml", &id[..10]);
+    let whole = name("E320000000001", &there.public_id.to_string());
+    assert_eq!(archive.files[&whole], api.signed_xml(&there).await);
+
+    // Who puts the kept version back and asks again finds it: an archive with remarks is not kept.
+    api.stack.alter_objects(&format!("{id}/signed-xml-"), &original).await;
+    let mended = api.archive().await;
+    assert!(mended.line(&id).ends_with(','), "{}", mended.line(&id));
+    assert_eq!(mended.files[&name("E310000000002", &id)], original);
 }

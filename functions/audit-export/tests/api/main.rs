@@ -161,4 +161,9 @@ impl Archive {
     pub(crate) fn index(&self) -> &str {
         std::str::from_utf8(&self.files["index.csv"]).unwrap()
     }
+
+    /// The line of the receipt with this id.
+    pub(crate) fn line(&self, id: &str) -> &str {
+        self.index().lines().find(|line| line.contains(id)).unwrap()
+    }
 }

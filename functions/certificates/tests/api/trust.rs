@@ -37,7 +37,7 @@ async fn a_certificate_that_anybody_could_make_signs_but_does_not_verify() {
     let uploaded = api.upload(&own, P12_PIN).await.expect(201);
     assert_eq!(warnings(&uploaded), ["untrusted_issuer"]);
     let msg = uploaded["warnings"][0]["msg"].as_str().unwrap();
-    assert!(msg.contains("self-signed certificate"), "{msg}");
+    assert!(msg.contains("the certificate is its own issuer"), "{msg}");
     assert!(!is_verified(&api).await);
     let rnc = RNC.parse().unwrap();
     assert_eq!(api.stack.table().company_by_rnc(&rnc).await.unwrap(), None);

@@ -13,7 +13,7 @@ use super::out::Out;
 use super::pack::{Growing, Grown, Packed, Pieces, pack};
 use super::plan::Order;
 use super::zip::{self, Entry};
-use super::{AuditError, plan::Plan};
+use super::{AuditError, Worth, plan::Plan};
 
 const MANIFEST: &str = "manifest.json";
 const SIGNATURE: &str = "manifest.json.sig";
@@ -76,7 +76,7 @@ impl Archive {
     }
 
     /// Ends the archive: the manifest, its signature, the directory.
-    pub(super) async fn finish(mut self, signer: Option<&Identity>, is_true: bool) -> Result<u64, AuditError> {
+    pub(super) async fn finish(mut self, signer: Option<&Identity>, worth: Worth) -> Result<u64, AuditError> {
         self.manifest.write(b"\n]}\n")?;
         let manifest = std::mem::replace(&mut self.manifest, Growing::new()?).finish(MANIFEST)?;
         let signature = signer.map(|signer| signer.sign_digest(&manifest.sha256)).transpose()?;
@@ -93,7 +93,7 @@ impl Archive {
         }
         let end = zip::end(self.entries, self.directory_bytes, offset);
         self.out.write(&end).await?;
-        self.out.finish(is_true).await
+        self.out.finish(worth).await
     }
 
     /// Gives it up.

@@ -2,9 +2,11 @@
 //!
 //! Whatever else the store keeps about a receipt is one more [`Piece`] in [`Auditor::issued`] or [`Auditor::received`].
 
+use std::fmt::Display;
+
 use bytes::Bytes;
 use ecf_ri::Format;
-use ecf_store::{ArtifactKind, ContentHash, Receipt, Scope, Signed, fiscal_day};
+use ecf_store::{ArtifactKind, ContentHash, Receipt, Scope, StoreError, fiscal_day};
 use jiff::Timestamp;
 use xmldsig::{Certificate, Limits};
 
@@ -49,8 +51,11 @@ impl Auditor {
         };
         let mut signed_xml = None;
         if let Some(signed) = &receipt.signed {
-            match self.document(&receipt, ArtifactKind::SignedXml, signed).await? {
-                Some(xml) => {
+            match self
+                .document(&receipt, ArtifactKind::SignedXml, &signed.signed_xml)
+                .await?
+            {
+                Ok(xml) => {
                     add(ArtifactKind::SignedXml, xml.clone());
                     match self.files.print(&receipt, xml.clone(), Format::Letter, &design).await {
                         Ok(printed) => add(ArtifactKind::Ri, printed),
@@ -61,12 +66,12 @@ impl Auditor {
                     }
                     signed_xml = Some(xml);
                 }
-                None => remarks.push(self.missing(ArtifactKind::SignedXml, &receipt.public_id)),
+                Err(remark) => remarks.push(remark),
             }
-            if signed.rfce.is_some() {
-                match self.document(&receipt, ArtifactKind::Rfce, signed).await? {
-                    Some(rfce) => add(ArtifactKind::Rfce, rfce),
-                    None => remarks.push(self.missing(ArtifactKind::Rfce, &receipt.public_id)),
+            if let Some(hash) = &signed.rfce {
+                match self.document(&receipt, ArtifactKind::Rfce, hash).await? {
+                    Ok(rfce) => add(ArtifactKind::Rfce, rfce),
+                    Err(remark) => remarks.push(remark),
                 }
             }
         }
@@ -74,11 +79,9 @@ impl Auditor {
             add(ArtifactKind::TaxauthResponse, Bytes::from(response.clone()));
         }
         for (kind, hash) in from_buyer(&receipt) {
-            let (scope, id) = (&receipt.scope, &receipt.public_id);
-            let kept = self.files.artifacts().get(scope, receipt.created_at, id, kind, &hash);
-            match kept.await? {
-                Some(bytes) => add(kind, bytes),
-                None => remarks.push(self.missing(kind, &receipt.public_id)),
+            match self.document(&receipt, kind, &hash).await? {
+                Ok(bytes) => add(kind, bytes),
+                Err(remark) => remarks.push(remark),
             }
         }
         let row = Row::issued(&receipt, (!pieces.is_empty()).then_some(&folder));
@@ -114,23 +117,26 @@ impl Auditor {
             fiscal_day(item.received_at),
             &id[id.len() - SHORT_ID..]
         );
-        let mut add = |kind: ArtifactKind, found: Option<Bytes>| match found {
-            Some(bytes) => pieces.push(Piece {
-                name: format!("{folder}/{}", kind.file_name(&document)),
-                bytes,
-            }),
-            None => remarks.push(self.missing(kind, &item.id)),
+        let mut add = |kind: ArtifactKind, found: Result<Option<Bytes>, StoreError>| {
+            match as_kept(kind, &item.id, found)? {
+                Ok(bytes) => pieces.push(Piece {
+                    name: format!("{folder}/{}", kind.file_name(&document)),
+                    bytes,
+                }),
+                Err(remark) => remarks.push(remark),
+            }
+            Ok::<_, AuditError>(())
         };
         for (kind, hash) in [
             (ArtifactKind::ReceivedXml, &item.xml),
             (ArtifactKind::Arecf, &item.arecf),
         ] {
             let found = artifacts.received(&scope, item.received_at, &item.id, kind, hash);
-            add(kind, found.await?);
+            add(kind, found.await)?;
         }
         if let Some(answer) = answer {
             let (at, id, kind) = (answer.created_at, &answer.approval, ArtifactKind::Acecf);
-            add(kind, artifacts.message(&scope, at, id, kind, &answer.acecf).await?);
+            add(kind, artifacts.message(&scope, at, id, kind, &answer.acecf).await)?;
         }
         let row = Row::received(&item, &folder);
         let modified = item.received_at;
@@ -147,27 +153,35 @@ impl Auditor {
         &self,
         receipt: &Receipt,
         kind: ArtifactKind,
-        signed: &Signed,
-    ) -> Result<Option<Bytes>, AuditError> {
-        let hash = match kind {
-            ArtifactKind::Rfce => signed.rfce,
-            _ => Some(signed.signed_xml),
-        };
-        let Some(hash) = hash else {
-            return Ok(None);
-        };
+        hash: &ContentHash,
+    ) -> Result<Result<Bytes, String>, AuditError> {
         let (scope, id) = (&receipt.scope, &receipt.public_id);
-        Ok(self
-            .files
-            .artifacts()
-            .get(scope, receipt.created_at, id, kind, &hash)
-            .await?)
+        let artifacts = self.files.artifacts();
+        let found = artifacts.get(scope, receipt.created_at, id, kind, hash).await;
+        as_kept(kind, id, found)
     }
+}
 
-    /// An auditor reads it, and so does whoever must look after it.
-    fn missing(&self, kind: ArtifactKind, id: &dyn std::fmt::Display) -> String {
-        tracing::error!(receipt.id = %id, kind = kind.as_str(), "a document is not in the bucket");
-        format!("the {} is not in the bucket", kind.as_str())
+/// A document as it was kept, or what there is to remark: an auditor reads it, and so does whoever must look after it.
+fn as_kept(
+    kind: ArtifactKind,
+    id: &dyn Display,
+    found: Result<Option<Bytes>, StoreError>,
+) -> Result<Result<Bytes, String>, AuditError> {
+    let kind = kind.as_str();
+    match found {
+        Ok(Some(bytes)) => Ok(Ok(bytes)),
+        Ok(None) => {
+            tracing::error!(receipt.id = %id, kind, "a document is not in the bucket");
+            Ok(Err(format!("the {kind} is not in the bucket")))
+        }
+        Err(error @ StoreError::Corrupt { .. }) => {
+            tracing::error!(receipt.id = %id, kind, error = %error, "a document in the bucket was altered");
+            Ok(Err(format!(
+                "the {kind} in the bucket is not the one that was kept: it was altered"
+            )))
+        }
+        Err(error) => Err(error.into()),
     }
 }
 

@@ -6,7 +6,7 @@ use bytes::{Bytes, BytesMut};
 use ecf_store::{ExportUpload, StoreError};
 use tokio::sync::mpsc;
 
-use super::AuditError;
+use super::{AuditError, Worth};
 
 /// So much is put together before it is passed on.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -64,11 +64,11 @@ impl Out {
         Ok(())
     }
 
-    /// Ends it. `is_true`: the archive is what its name in the bucket says.
-    pub(super) async fn finish(mut self, is_true: bool) -> Result<u64, AuditError> {
+    /// Ends it. It is found again when it is whole; what is made for the bucket alone is kept with its remarks too.
+    pub(super) async fn finish(mut self, worth: Worth) -> Result<u64, AuditError> {
         self.pass_on().await?;
         match self.upload.take() {
-            Some(upload) if is_true => {
+            Some(upload) if worth == Worth::Whole || worth == Worth::Remarked && self.must_keep => {
                 if let Err(error) = upload.complete().await {
                     self.lost(error)?;
                 }
