@@ -29,7 +29,7 @@ use ecf_store::{
     OutboxEntry, Queues, Receipt, ReceiptId, SHARDS, Scope, StoreError, SubmissionJob, Table, Vault, WebhookId,
     WebhookJob,
 };
-use ecf_taxauth::{Endpoints, Gates, StatusService, StatusWatch, TaxAuth, TimeOuts};
+use ecf_taxauth::{Endpoints, Gates, StatusWatch, TaxAuth, TimeOuts};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::alarm::AlarmHours;
@@ -60,8 +60,7 @@ pub struct App {
 impl App {
     /// Builds what the function needs from its environment: `TABLE_NAME`, `SECRET_PREFIX`, `ISSUING_QUEUE_URL`, `SUBMISSION_QUEUE_*_URL`, `WEBHOOK_QUEUE_URL`,
     /// `EXCHANGE_QUEUE_URL`,
-    /// `DELIVERY_ALARM_HOURS`, `TAXAUTH_STATUS_URL` and optionally `TAXAUTH_STATUS_KEY`, without which the status service
-    /// is not asked.
+    /// `DELIVERY_ALARM_HOURS` and `TAXAUTH_STATUS_URL`.
     ///
     /// # Errors
     /// Names the first variable that is missing or wrong.
@@ -69,13 +68,12 @@ impl App {
         let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
         let endpoints = Endpoints::default().with_status_base(&env.required("TAXAUTH_STATUS_URL")?)?;
         let taxauth = TaxAuth::new(endpoints, TimeOuts::of_status())?;
-        let key: Option<String> = env.optional("TAXAUTH_STATUS_KEY")?;
-        let service = key.map(|key| StatusService::new(taxauth, key.into()));
+        let vault = Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?);
         let now = clock.clone();
         Ok(Self {
             gates: Arc::new(Gates::new(table.clone(), Arc::new(move || now.now()))),
-            status: Arc::new(StatusWatch::new(service, table.clone())),
-            vault: Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?),
+            status: Arc::new(StatusWatch::new(taxauth, vault.clone(), table.clone())),
+            vault,
             queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
             alarm_hours: env.required_as("DELIVERY_ALARM_HOURS")?,
             metrics: Metrics::from_env(env)?,

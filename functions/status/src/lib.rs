@@ -24,8 +24,8 @@ use axum::routing::get;
 use ecf_api::Keys;
 use ecf_runtime::Clock;
 use ecf_runtime::env::Env;
-use ecf_store::{Clients, Door, Register, Table};
-use ecf_taxauth::{Endpoints, Gates, StatusService, StatusWatch, TaxAuth, TimeOuts};
+use ecf_store::{Clients, Door, Register, Table, Vault};
+use ecf_taxauth::{Endpoints, Gates, StatusWatch, TaxAuth, TimeOuts};
 use jiff::SignedDuration;
 
 /// What this function may touch; compare with its policies in `template.yaml`.
@@ -44,10 +44,8 @@ pub struct App {
 }
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, `REGISTER_LOOKUPS_PER_MINUTE`,
-    /// `TAXAUTH_STATUS_URL` and optionally
-    /// `TAXAUTH_STATUS_KEY`, without which the status service is not asked, and
-    /// `NOTICES_ENABLED` (`false` tells none).
+    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`, `REGISTER_LOOKUPS_PER_MINUTE`,
+    /// `TAXAUTH_STATUS_URL` and optionally `NOTICES_ENABLED` (`false` tells none).
     ///
     /// # Errors
     /// Names the first variable that is missing or wrong.
@@ -55,13 +53,12 @@ impl App {
         let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
         let endpoints = Endpoints::default().with_status_base(&env.required("TAXAUTH_STATUS_URL")?)?;
         let taxauth = TaxAuth::new(endpoints, TimeOuts::of_status())?;
-        let key: Option<String> = env.optional("TAXAUTH_STATUS_KEY")?;
-        let service = key.map(|key| StatusService::new(taxauth, key.into()));
+        let vault = Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?);
         let now = clock.clone();
         Ok(Self {
             keys: Keys::new(table.clone(), clock.clone()),
             gates: Arc::new(Gates::new(table.clone(), Arc::new(move || now.now()))),
-            status: Arc::new(StatusWatch::new(service, table.clone())),
+            status: Arc::new(StatusWatch::new(taxauth, vault, table.clone())),
             register: Register::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
             register_door: Door {
                 name: "rnc",

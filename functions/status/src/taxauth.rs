@@ -36,7 +36,7 @@ impl App {
         }
         let check = self.table.status_check().await?;
         let now = self.clock.now();
-        let age = Age::of(&conditions, check, self.status.is_configured(), now);
+        let age = Age::of(&conditions, check, self.status.is_configured(now).await?, now);
         Ok(Known { conditions, age })
     }
 

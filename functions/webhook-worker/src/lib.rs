@@ -18,8 +18,8 @@ use std::time::Duration;
 use ecf::StampHosts;
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Message, Metrics, Outcome};
-use ecf_store::{Clients, Queues, Scope, StoreError, Table, Vault, WebhookJob};
-use ecf_webhooks::{Guard, GuardedClient, Reach, TimeOuts, WebhookSecret};
+use ecf_store::{Clients, KeptSecret, OperatorSecret, Queues, Scope, StoreError, Table, Vault, WebhookJob};
+use ecf_webhooks::{Guard, GuardedClient, Reach, TimeOuts};
 
 /// What this function may touch; compare with its policies in `template.yaml`.
 #[derive(Clone)]
@@ -31,13 +31,13 @@ pub struct App {
     clock: Clock,
     stamp_hosts: StampHosts,
     portal_url: Option<String>,
-    portal_secret: Option<WebhookSecret>,
+    portal_secret: KeptSecret,
     metrics: Metrics,
 }
 
 impl App {
     /// Builds what the worker needs from its environment: `TABLE_NAME`, `SECRET_PREFIX`, `WEBHOOK_QUEUE_URL`, and optionally
-    /// `PORTAL_URL`, `PORTAL_SECRET`, `STAMP_ECF_URL`, `STAMP_FC_URL` and `ALLOW_LOOPBACK_TARGETS`.
+    /// `PORTAL_URL`, `STAMP_ECF_URL`, `STAMP_FC_URL` and `ALLOW_LOOPBACK_TARGETS`.
     ///
     /// # Errors
     /// Names the first variable that is missing or wrong.
@@ -48,18 +48,16 @@ impl App {
         } else {
             Reach::Public
         });
+        let vault = Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?);
         Ok(Self {
             table: Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?),
-            vault: Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?),
             queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
             client: GuardedClient::new(guard, TimeOuts::default())?,
             clock,
             stamp_hosts: env.stamp_hosts()?,
             portal_url: env.optional("PORTAL_URL")?,
-            portal_secret: env
-                .optional("PORTAL_SECRET")?
-                .map(|secret| WebhookSecret::parse(&secret))
-                .transpose()?,
+            portal_secret: KeptSecret::new(vault.clone(), OperatorSecret::PortalSecret),
+            vault,
             metrics: Metrics::from_env(env)?,
         })
     }

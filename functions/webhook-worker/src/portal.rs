@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use ecf_runtime::Outcome;
 use ecf_store::{CompanyId, StoreError, WebhookJob};
+use ecf_webhooks::WebhookSecret;
 use serde::Serialize;
 
 use crate::App;
@@ -39,7 +40,12 @@ pub(crate) async fn tell(app: &App, id: &CompanyId, attempt: u32) -> Result<Outc
         created_at: company.created_at.to_string(),
     };
     let body = serde_json::to_vec(&body).map_err(|error| StoreError::unexpected("tell portal", error))?;
-    match app.client.post_json(url, app.portal_secret.as_ref(), body).await {
+    let secret = app.portal_secret.text(app.clock.now()).await?;
+    let secret = match secret.map(|text| WebhookSecret::parse(&text)).transpose() {
+        Ok(secret) => secret,
+        Err(error) => return Ok(again(id, attempt, &error)),
+    };
+    match app.client.post_json(url, secret.as_ref(), body).await {
         Ok(()) => Ok(Outcome::Done),
         Err(error) => Ok(again(id, attempt, &error)),
     }

@@ -13,7 +13,7 @@ use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, allow_origins};
 use ecf_simulator::Simulator;
 use ecf_stack::{Provisioned, Stack};
-use ecf_store::Clients;
+use ecf_store::{Clients, OperatorSecret};
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -65,6 +65,8 @@ pub enum StartError {
     },
     #[error("the made-up register cannot be loaded")]
     Register(#[source] ecf_runtime::Error),
+    #[error("the key of the status service cannot be kept")]
+    StatusKey(#[source] ecf_runtime::Error),
     #[error("the demo company cannot be made")]
     Demo(#[source] ecf_runtime::Error),
 }
@@ -125,6 +127,7 @@ impl Local {
         let stack = Stack::embedded(parameters(&simulator_url))?;
         let provisioned = stack.provision(&config, STACK_NAME).await?;
         let clients = Clients::new(&config);
+        keep_status_key(&clients, &provisioned).await?;
         let clock = lapse.clock();
         write_environment(&folder, embedded.endpoint_url(), &stack, &provisioned)?;
 
@@ -273,8 +276,6 @@ fn parameters(simulator_url: &str) -> BTreeMap<String, String> {
             // Everybody comes from one address here.
             ("SignupsPerHour".to_owned(), "1000".to_owned()),
             ("RegisterLookupsPerMinute".to_owned(), "1000".to_owned()),
-            // The simulator takes any key.
-            ("TaxauthStatusKey".to_owned(), "local".to_owned()),
         ])
         .collect()
 }
@@ -286,6 +287,37 @@ fn simulator(folder: &StateFolder, clock: Clock) -> Result<Router, ecf_simulator
         ..ecf_simulator::Options::default()
     };
     Simulator::router(&options)
+}
+
+/// Keeps a key for the status service, as an operator does; the simulator takes any.
+async fn keep_status_key(clients: &Clients, provisioned: &Provisioned) -> Result<(), StartError> {
+    let prefix = provisioned
+        .environment_of("status")
+        .and_then(|variables| variables.get("SECRET_PREFIX"));
+    let name = format!(
+        "{}/{}",
+        prefix.map_or("", String::as_str),
+        OperatorSecret::TaxauthStatusKey.name()
+    );
+    let created = clients
+        .secretsmanager
+        .create_secret()
+        .name(name)
+        .secret_string("local")
+        .send()
+        .await;
+    match created {
+        Ok(_) => Ok(()),
+        // It is there since an earlier start.
+        Err(error)
+            if error
+                .as_service_error()
+                .is_some_and(|error| error.is_resource_exists_exception()) =>
+        {
+            Ok(())
+        }
+        Err(error) => Err(StartError::StatusKey(error.into())),
+    }
 }
 
 /// Keeps each function's variables in the state folder, for `ecf-local env`.

@@ -74,6 +74,7 @@ mod error;
 mod exports;
 mod identities;
 mod ids;
+mod operator_secret;
 mod profiles;
 mod queues;
 mod register;
@@ -90,6 +91,7 @@ pub use ids::{
     AnnouncementId, AnnulmentId, ApiKeyId, ApprovalId, CertificateId, CompanyId, DeliveryId, EventKey, IdError,
     InboxId, NoticeId, ReceiptId, Scope, Subject, WebhookId,
 };
+pub use operator_secret::{KeptSecret, OperatorSecret};
 pub use profiles::Profiles;
 pub use queues::{
     ExchangeJob, IssuingJob, LONGEST_DELAY, QueueUrls, Queues, SubmissionJob, SubmissionUrls, WebhookJob,

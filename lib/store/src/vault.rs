@@ -12,6 +12,7 @@ use aes_gcm::{
 };
 use aws_sdk_secretsmanager::{
     Client,
+    error::{ProvideErrorMetadata as _, SdkError},
     operation::{
         create_secret::CreateSecretError, delete_secret::DeleteSecretError, get_secret_value::GetSecretValueError,
         put_secret_value::PutSecretValueError,
@@ -23,7 +24,7 @@ use sha2::{Digest, Sha256};
 use tokio::sync::OnceCell;
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::{StoreError, ids::CompanyId};
+use crate::{StoreError, ids::CompanyId, operator_secret::OperatorSecret};
 
 /// First byte of everything sealed, so that another scheme can follow.
 const SEALED_V1: u8 = 1;
@@ -190,9 +191,27 @@ impl Vault {
     /// Certificates of the authorities that the deployment trusts, in PEM; `None` when it keeps none. They are no secret, but
     /// too long for a function's variables.
     pub async fn certificate_authorities(&self) -> Result<Option<String>, StoreError> {
-        let name = format!("{}/certificate-authorities", self.prefix);
-        let found = self.secret("read certificate authorities", &name).await?;
-        Ok(found.map(|(text, _)| text.to_string()))
+        let found = self.operators(OperatorSecret::CertificateAuthorities).await?;
+        Ok(found.map(|text| text.to_string()))
+    }
+
+    /// A secret that the operator keeps beside the deployment's own, or not.
+    ///
+    /// A role that may read this secret alone is refused one that is not there, as if it were another's; so that counts as none too.
+    pub(crate) async fn operators(&self, secret: OperatorSecret) -> Result<Option<Zeroizing<String>>, StoreError> {
+        let name = format!("{}/{}", self.prefix, secret.name());
+        match self.client.get_secret_value().secret_id(&name).send().await {
+            Ok(answer) => text_of(&name, answer.secret_string).map(Some),
+            Err(error) if is_absent(&error) => Ok(None),
+            Err(error) if error.code() == Some("AccessDeniedException") => {
+                tracing::debug!(
+                    name,
+                    "a secret that an operator may keep is not there, or not this role's to read"
+                );
+                Ok(None)
+            }
+            Err(error) => Err(StoreError::from_sdk("read an operator's secret", error)),
+        }
     }
 
     /// Encrypts a short secret. It opens only with the same context, which names what it belongs to.
@@ -255,20 +274,11 @@ impl Vault {
         name: &str,
     ) -> Result<Option<(Zeroizing<String>, String)>, StoreError> {
         match self.client.get_secret_value().secret_id(name).send().await {
-            Ok(answer) => {
-                let text = answer
-                    .secret_string
-                    .ok_or_else(|| StoreError::corrupt(name, "secret", "has no text"))?;
-                Ok(Some((Zeroizing::new(text), answer.version_id.unwrap_or_default())))
-            }
-            Err(error)
-                if matches!(
-                    error.as_service_error(),
-                    Some(GetSecretValueError::ResourceNotFoundException(_))
-                ) =>
-            {
-                Ok(None)
-            }
+            Ok(answer) => Ok(Some((
+                text_of(name, answer.secret_string)?,
+                answer.version_id.unwrap_or_default(),
+            ))),
+            Err(error) if is_absent(&error) => Ok(None),
             Err(error) => Err(StoreError::from_sdk(operation, error)),
         }
     }
@@ -292,6 +302,18 @@ impl Vault {
             })
             .await
     }
+}
+
+fn text_of(name: &str, text: Option<String>) -> Result<Zeroizing<String>, StoreError> {
+    text.map(Zeroizing::new)
+        .ok_or_else(|| StoreError::corrupt(name, "secret", "has no text"))
+}
+
+fn is_absent(error: &SdkError<GetSecretValueError>) -> bool {
+    matches!(
+        error.as_service_error(),
+        Some(GetSecretValueError::ResourceNotFoundException(_))
+    )
 }
 
 /// The deployment's data key is a long random text; its SHA-256 is the AES key.

@@ -43,7 +43,7 @@ pub use error::{Lost, TaxAuthError};
 pub use gates::{Gates, Held, current_window, passage};
 pub use services::{ReceiptQuery, ReceiptState, Ruling, Sent, Submission, Submissions, SummaryQuery, read_grant};
 pub use session::Session;
-pub use status::{StatusError, StatusKey, StatusService};
+pub use status::StatusError;
 pub use token::Token;
 pub use tokens::{Now, TokenError, Tokens, Waiting};
 pub use upload::Upload;

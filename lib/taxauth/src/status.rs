@@ -10,19 +10,14 @@ use ecf_store::{ServiceStatus, Window};
 use jiff::civil::{Date, Time};
 use jiff::tz::Offset;
 use reqwest::header::{ACCEPT, AUTHORIZATION};
+use zeroize::Zeroizing;
 
 use crate::body::{Body, Record, Value, plain};
 use crate::client::{Reply, TaxAuth};
 
 /// The key of the status service; it is not shown.
 #[derive(Clone)]
-pub struct StatusKey(String);
-
-impl From<String> for StatusKey {
-    fn from(key: String) -> Self {
-        Self(key)
-    }
-}
+struct StatusKey(Zeroizing<String>);
 
 impl fmt::Debug for StatusKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -53,16 +48,18 @@ pub(crate) struct Listed {
 
 /// The client of the status service.
 #[derive(Debug, Clone)]
-pub struct StatusService {
+pub(crate) struct StatusService {
     taxauth: TaxAuth,
     key: StatusKey,
 }
 
 impl StatusService {
     /// Asks with this key at the status host of that client's addresses.
-    #[must_use]
-    pub fn new(taxauth: TaxAuth, key: StatusKey) -> Self {
-        Self { taxauth, key }
+    pub(crate) fn new(taxauth: TaxAuth, key: Zeroizing<String>) -> Self {
+        Self {
+            taxauth,
+            key: StatusKey(key),
+        }
     }
 
     /// Which services are up (`obtenerestatus`); certification is not in the list.
@@ -105,7 +102,7 @@ impl StatusService {
         let request = self.taxauth.http().get(address).query(query);
         let request = request
             .header(ACCEPT, "application/json")
-            .header(AUTHORIZATION, format!("Apikey {}", self.key.0));
+            .header(AUTHORIZATION, format!("Apikey {}", self.key.0.as_str()));
         let reply = Reply::of(request)
             .await
             .map_err(|error| StatusError::NotReached(error.without_url()))?;

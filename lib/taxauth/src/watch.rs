@@ -4,10 +4,13 @@
 //! more often than it may. What the service says opens and closes breakers; what it announces closes the gates by itself.
 
 use ecf::Environment;
-use ecf_store::{AuthorityStatus, Condition, Host, ServiceStatus, StoreError, Table, Window};
+use ecf_store::{
+    AuthorityStatus, Condition, Host, KeptSecret, OperatorSecret, ServiceStatus, StoreError, Table, Vault, Window,
+};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::body::plain;
+use crate::client::TaxAuth;
 use crate::gates::{Gates, current_window};
 use crate::status::{Listed, StatusError, StatusService};
 
@@ -25,7 +28,8 @@ pub enum Checked {
 /// Keeps the authority's status in the shared table.
 #[derive(Debug)]
 pub struct StatusWatch {
-    service: Option<StatusService>,
+    taxauth: TaxAuth,
+    key: KeptSecret,
     table: Table,
 }
 
@@ -37,31 +41,37 @@ struct Answers {
 }
 
 impl StatusWatch {
-    /// A watch that asks this service, if there is one.
+    /// A watch that asks the status host of that client's addresses, when there is a key to ask with.
     #[must_use]
-    pub fn new(service: Option<StatusService>, table: Table) -> Self {
-        Self { service, table }
+    pub fn new(taxauth: TaxAuth, vault: Vault, table: Table) -> Self {
+        Self {
+            taxauth,
+            key: KeptSecret::new(vault, OperatorSecret::TaxauthStatusKey),
+            table,
+        }
     }
 
-    /// Whether there is a service to ask.
-    #[must_use]
-    pub fn is_configured(&self) -> bool {
-        self.service.is_some()
+    /// Whether there is a key to ask with.
+    ///
+    /// # Errors
+    /// When Secrets Manager cannot be asked.
+    pub async fn is_configured(&self, now: Timestamp) -> Result<bool, StoreError> {
+        Ok(self.key.text(now).await?.is_some())
     }
 
     /// Asks, unless somebody did within `spacing`, and keeps what is said. A service that does not answer leaves what is
     /// known as it is.
     ///
     /// # Errors
-    /// When the table fails.
+    /// When the table or Secrets Manager fails.
     pub async fn check(&self, gates: &Gates, now: Timestamp, spacing: SignedDuration) -> Result<Checked, StoreError> {
-        let Some(service) = &self.service else {
+        let Some(key) = self.key.text(now).await? else {
             return Ok(Checked::NotConfigured);
         };
         if !self.table.claim_status_check(now, spacing).await? {
             return Ok(Checked::Recently);
         }
-        let answers = ask(service).await;
+        let answers = ask(&StatusService::new(self.taxauth.clone(), key)).await;
         let problem = answers.problem();
         if let Some(problem) = &problem {
             tracing::warn!(%problem, "the status service did not answer every question");

@@ -12,7 +12,7 @@ use aws_smithy_runtime_api::client::interceptors::SharedInterceptor;
 use ecf_embedded::{Embedded, Options};
 use ecf_runtime::{Clock, env::Env};
 use ecf_stack::{Provisioned, Stack};
-use ecf_store::{Artifacts, Clients, QueueUrls, Queues, SubmissionUrls, Table, Vault};
+use ecf_store::{Artifacts, Clients, OperatorSecret, QueueUrls, Queues, SubmissionUrls, Table, Vault};
 use tokio::sync::OnceCell;
 
 use crate::{AwsCalls, CompanyBuilder, Queue, TestCompany};
@@ -124,17 +124,20 @@ impl TestStack {
 
     /// Keeps the certificates of these authorities, in PEM, as an operator does; again, in place of those before.
     pub async fn trust(&self, pem: &str) {
+        self.keep_secret(OperatorSecret::CertificateAuthorities, pem).await;
+    }
+
+    /// Keeps a secret as an operator does; again, in place of the one before.
+    pub async fn keep_secret(&self, secret: OperatorSecret, text: &str) {
         let client = aws_sdk_secretsmanager::Client::new(&self.config);
-        let name = format!(
-            "{}/certificate-authorities",
-            self.environment_of("signup")["SECRET_PREFIX"]
-        );
-        let created = client.create_secret().name(&name).secret_string(pem).send().await;
+        let prefix = &self.environment_of("signup")["SECRET_PREFIX"];
+        let name = format!("{prefix}/{}", secret.name());
+        let created = client.create_secret().name(&name).secret_string(text).send().await;
         if created.is_err() {
             let renewed = client
                 .put_secret_value()
                 .secret_id(&name)
-                .secret_string(pem)
+                .secret_string(text)
                 .send()
                 .await;
             renewed.expect("a secret of that name is there");

@@ -7,7 +7,7 @@ use axum::Router;
 use ecf::Environment;
 use ecf_runtime::Clock;
 use ecf_simulator::{Options, Simulator};
-use ecf_store::{Breaker, Cause, Host, Open};
+use ecf_store::{Breaker, Cause, Host, Open, OperatorSecret};
 use ecf_testkit::{TestStack, request};
 use http::Method;
 use jiff::SignedDuration;
@@ -28,10 +28,10 @@ struct World {
 
 impl World {
     async fn start() -> Self {
-        Self::with_key("a key").await
+        Self::with_key(Some("a key")).await
     }
 
-    async fn with_key(status_key: &str) -> Self {
+    async fn with_key(status_key: Option<&str>) -> Self {
         let time: Arc<OnceLock<Clock>> = Arc::default();
         let clock = Arc::clone(&time);
         let options = Options {
@@ -39,11 +39,10 @@ impl World {
             ..Options::default()
         };
         let simulator = Simulator::start(options).await.unwrap();
-        let parameters = [
-            ("TaxauthStatusUrl", simulator.base_url()),
-            ("TaxauthStatusKey", status_key),
-        ];
-        let stack = TestStack::with_parameters(&parameters).await;
+        let stack = TestStack::with_parameters(&[("TaxauthStatusUrl", simulator.base_url())]).await;
+        if let Some(key) = status_key {
+            stack.keep_secret(OperatorSecret::TaxauthStatusKey, key).await;
+        }
         time.set(stack.clock().clone()).unwrap();
         let app = App::from_env(&stack.env("status"), &stack.clients_of("status"), stack.clock().clone()).unwrap();
         Self {
@@ -195,7 +194,7 @@ async fn a_status_service_that_fails_leaves_what_is_known_and_says_so() {
 
 #[tokio::test]
 async fn without_a_key_for_it_the_status_service_is_not_asked_and_our_own_calls_tell() {
-    let world = World::with_key("").await;
+    let world = World::with_key(None).await;
     let status = world.get("/refresh").await;
     assert_eq!(
         (&status["refreshed"], &status["source"]),

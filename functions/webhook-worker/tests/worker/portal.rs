@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ecf_store::{CompanyId, WebhookJob};
+use ecf_store::{CompanyId, OperatorSecret, WebhookJob};
 use ecf_testkit::{Fault, Receiver};
 use ecf_webhooks::{WebhookSecret, verify};
 
@@ -70,6 +70,21 @@ async fn a_store_that_fails_counts_as_a_try() {
     for nth in 1..=3 {
         world.stack.calls().inject("GetItem", nth, Fault::NotSent);
     }
+    world.run().await;
+    assert_eq!(world.stack.calls().delays(), [60, 300, 900].map(Duration::from_secs));
+    assert_eq!(portal.received().len(), 1);
+}
+
+#[tokio::test]
+async fn without_a_secret_nothing_is_signed_and_one_that_is_none_is_not_signed_with() {
+    let portal = Receiver::start().await;
+    let mut world = with_job(&portal.url()).await;
+    world.stack.keep_secret(OperatorSecret::PortalSecret, " ").await;
+    world.run().await;
+    assert_eq!(portal.received()[0].header("x-ecf-signature"), None);
+
+    let mut world = with_job(&portal.url()).await;
+    world.stack.keep_secret(OperatorSecret::PortalSecret, "short").await;
     world.run().await;
     assert_eq!(world.stack.calls().delays(), [60, 300, 900].map(Duration::from_secs));
     assert_eq!(portal.received().len(), 1);

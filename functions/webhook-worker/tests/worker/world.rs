@@ -3,8 +3,8 @@
 use ecf::ReceiptState;
 use ecf_runtime::{env::Env, process_batch};
 use ecf_store::{
-    Clients, Delivery, NewWebhook, OutboxEntry, Receipt, Recorded, SHARDS, Table, Verdict, Webhook, WebhookChanges,
-    WebhookCreated, WebhookId, WebhookJob, webhook_context,
+    Clients, Delivery, NewWebhook, OperatorSecret, OutboxEntry, Receipt, Recorded, SHARDS, Table, Verdict, Webhook,
+    WebhookChanges, WebhookCreated, WebhookId, WebhookJob, webhook_context,
 };
 use ecf_testkit::{Queue, Receiver, TestCompany, TestStack, Timeline};
 use jiff::{SignedDuration, Timestamp};
@@ -33,12 +33,9 @@ impl World {
     }
 
     pub(crate) async fn with_portal(url: &str) -> Self {
-        let parameters = [
-            ("AllowLoopbackTargets", "true"),
-            ("PortalUrl", url),
-            ("PortalSecret", PORTAL_SECRET),
-        ];
+        let parameters = [("AllowLoopbackTargets", "true"), ("PortalUrl", url)];
         let stack = TestStack::with_parameters(&parameters).await;
+        stack.keep_secret(OperatorSecret::PortalSecret, PORTAL_SECRET).await;
         let company = stack.company_builder().without_ranges().build().await;
         let unseen = Clients::new(stack.config());
         let housekeeping =

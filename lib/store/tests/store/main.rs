@@ -14,6 +14,7 @@ mod listing;
 mod lists;
 mod notes;
 mod objects;
+mod secrets;
 mod sending;
 mod sequences;
 mod support;

@@ -1,0 +1,88 @@
+//! Secrets that an operator keeps beside the deployment's own.
+
+use ecf_store::{Clients, KeptSecret, OperatorSecret, Vault, local_config};
+use jiff::ToSpan as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+
+use crate::support::{app, noon};
+
+#[tokio::test]
+async fn an_operators_secret_is_remembered_for_minutes_and_so_is_that_there_is_none() {
+    let app = app("operator's secrets").await;
+    let client = &app.clients.secretsmanager;
+    let vault = Vault::new(client.clone(), "store/operators");
+    let (kept, other) = (
+        KeptSecret::new(vault.clone(), OperatorSecret::TaxauthStatusKey),
+        KeptSecret::new(vault, OperatorSecret::PortalSecret),
+    );
+    let text = async |minutes: i64| {
+        let text = kept.text(noon() + minutes.minutes()).await.unwrap();
+        text.map(|text| text.to_string())
+    };
+    assert_eq!(text(0).await, None);
+    let name = "store/operators/taxauth-status-key";
+    client
+        .create_secret()
+        .name(name)
+        .secret_string("first\n")
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(text(4).await, None);
+    assert_eq!(text(5).await.as_deref(), Some("first"));
+    client
+        .put_secret_value()
+        .secret_id(name)
+        .secret_string("second")
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(text(9).await.as_deref(), Some("first"));
+    assert_eq!(text(10).await.as_deref(), Some("second"));
+    client
+        .put_secret_value()
+        .secret_id(name)
+        .secret_string(" ")
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(text(15).await, None);
+    assert_eq!(other.text(noon()).await.unwrap(), None);
+}
+
+/// Secrets Manager asks whether one may before it looks whether there is anything.
+#[tokio::test]
+async fn a_secret_that_is_not_there_is_none_also_where_the_role_may_read_that_name_alone() {
+    for (answer, is_none) in [
+        (r#"{"__type":"AccessDeniedException","Message":"not authorized"}"#, true),
+        (
+            r#"{"__type":"DecryptionFailure","Message":"the key is disabled"}"#,
+            false,
+        ),
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut request = [0; 16_384];
+            let _ = stream.read(&mut request).await;
+            let head = format!(
+                "HTTP/1.1 400 Bad Request\r\ncontent-type: application/x-amz-json-1.1\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+                answer.len()
+            );
+            stream
+                .write_all(&[head.as_bytes(), answer.as_bytes()].concat())
+                .await
+                .unwrap();
+        });
+        let clients = Clients::new(&local_config(&format!("http://{address}")));
+        let vault = Vault::new(clients.secretsmanager, "ecf/stack");
+        let read = KeptSecret::new(vault, OperatorSecret::PortalSecret).text(noon()).await;
+        assert_eq!(
+            read.map(|text| text.is_none()).ok(),
+            is_none.then_some(true),
+            "{answer}"
+        );
+    }
+}
