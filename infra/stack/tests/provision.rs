@@ -133,6 +133,7 @@ async fn each_function_gets_the_environment_that_the_template_gives_it() {
             "NOTICES_ENABLED",
             "REGISTER_LOOKUPS_PER_MINUTE",
             "RUST_LOG",
+            "SECRET_PREFIX",
             "TABLE_NAME",
             "TAXAUTH_STATUS_URL"
         ]

@@ -7,7 +7,7 @@ use ecf::ReceiptState;
 use ecf_local::{Mounted, QueueFunction, TimedFunction, mount};
 use ecf_runtime::Clock;
 use ecf_simulator::{Options, Simulator};
-use ecf_store::Receipt;
+use ecf_store::{OperatorSecret, Receipt};
 use ecf_testkit::{Queue, TestCompany, TestStack, Timeline, send_job};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -39,11 +39,10 @@ impl World {
             ..Options::default()
         };
         let simulator = Simulator::start(options).await.unwrap();
-        let mut parameters = ["TaxauthEcfUrl", "TaxauthFcUrl", "TaxauthStatusUrl"]
-            .map(|name| (name, simulator.base_url()))
-            .to_vec();
-        parameters.push(("TaxauthStatusKey", "a key"));
+        let parameters =
+            ["TaxauthEcfUrl", "TaxauthFcUrl", "TaxauthStatusUrl"].map(|name| (name, simulator.base_url()));
         let stack = TestStack::with_parameters(&parameters).await;
+        stack.keep_secret(OperatorSecret::TaxauthStatusKey, "a key").await;
         time.set(stack.clock().clone()).unwrap();
         let mounted = |name| mount(name, &stack.env(name), &stack.clients_of(name), stack.clock().clone()).unwrap();
         let (Mounted::Queue(worker), Mounted::Timed(housekeeping)) =
