@@ -122,6 +122,7 @@ pub(crate) fn fits_sha256(key: &ParsedPublicKey, digest: &[u8; 32], signature: &
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
+    use openssl::bn::{BigNum, BigNumContext};
     use openssl::hash::MessageDigest;
     use openssl::pkey::{PKey, Private};
     use openssl::rsa::{Padding, Rsa};
@@ -188,6 +189,39 @@ mod tests {
         other_name[256 - 51 + 14] = 0x03;
         for block in [short, other_type, hole, other_name] {
             assert!(!fits_sha256(&public, &digest, &signed_raw(&private, &block)));
+        }
+    }
+
+    #[test]
+    fn a_key_signs_whichever_factor_comes_first_and_only_when_its_numbers_belong_together() {
+        let key = Rsa::generate(2048).unwrap();
+        let (n, e, d) = (key.n().to_vec(), key.e().to_vec(), key.d().to_vec());
+        let (p, q) = (key.p().unwrap(), key.q().unwrap());
+        let mut context = BigNumContext::new().unwrap();
+        let mut p_inv = BigNum::new().unwrap();
+        p_inv.mod_inverse(p, q, &mut context).unwrap();
+        let (p, q, p_inv) = (p.to_vec(), q.to_vec(), p_inv.to_vec());
+        let (d_p, d_q) = (key.dmp1().unwrap().to_vec(), key.dmq1().unwrap().to_vec());
+        let q_inv = key.iqmp().unwrap().to_vec();
+        let public = RsaNumbers {
+            modulus: &n,
+            exponent: &e,
+        };
+        let digest = sha256(b"message");
+        let numbers = |private| PrivateNumbers { public, private };
+        for private in [[&d, &p, &q, &d_p, &d_q, &q_inv], [&d, &q, &p, &d_q, &d_p, &p_inv]] {
+            let key = numbers(private.map(Vec::as_slice)).load().unwrap();
+            let signature = sign_sha256(&key, &digest).unwrap();
+            assert!(fits_sha256(&public.load().unwrap(), &digest, &signature));
+        }
+        let mut other = d.clone();
+        other[255] ^= 2;
+        for private in [
+            [&other, &p, &q, &d_p, &d_q, &q_inv],
+            [&d, &p, &q, &d_q, &d_p, &q_inv],
+            [&d, &p, &p, &d_p, &d_p, &q_inv],
+        ] {
+            assert!(numbers(private.map(Vec::as_slice)).load().is_err());
         }
     }
 

@@ -39,8 +39,7 @@ impl World {
             ..Options::default()
         };
         let simulator = Simulator::start(options).await.unwrap();
-        let parameters =
-            ["TaxauthEcfUrl", "TaxauthFcUrl", "TaxauthStatusUrl"].map(|name| (name, simulator.base_url()));
+        let parameters = ["TaxauthEcfUrl", "TaxauthFcUrl", "TaxauthStatusUrl"].map(|name| (name, simulator.base_url()));
         let stack = TestStack::with_parameters(&parameters).await;
         stack.keep_secret(OperatorSecret::TaxauthStatusKey, "a key").await;
         time.set(stack.clock().clone()).unwrap();
