@@ -8,7 +8,7 @@ use std::{
 };
 
 use tracing_subscriber::{
-    filter::{LevelFilter, Targets},
+    filter::{LevelFilter, ParseError, Targets},
     fmt::format::FmtSpan,
     layer::SubscriberExt as _,
     util::SubscriberInitExt as _,
@@ -27,7 +27,7 @@ pub fn init() {
 /// The same for a process that selects otherwise without `RUST_LOG`.
 pub fn init_with(default: &str) {
     let wanted = Env::process().optional("RUST_LOG").ok().flatten();
-    let filter = selected(wanted.as_deref(), default);
+    let (filter, misunderstood) = selected(wanted.as_deref(), default);
     let builder = tracing_subscriber::fmt()
         .with_max_level(LevelFilter::TRACE)
         .with_span_events(FmtSpan::NONE);
@@ -43,13 +43,20 @@ pub fn init_with(default: &str) {
     if let Err(error) = installed {
         tracing::debug!(%error, "log output was already installed");
     }
+    if let Some(error) = misunderstood {
+        tracing::warn!(RUST_LOG = wanted, %error, expected = "levels and targets, as info,ecf_taxauth=debug", "logging as without RUST_LOG");
+    }
 }
 
-/// What is logged. A selection that says nothing sensible is as none: a typing error must not silence a function.
-fn selected(wanted: Option<&str>, default: &str) -> Targets {
-    let understood = |text: &str| text.parse().ok();
-    let filter = wanted.and_then(understood).or_else(|| understood(default));
-    filter.unwrap_or_else(|| Targets::new().with_default(LevelFilter::INFO))
+/// What is logged, and why a selection was not understood. That is as none: a typing error must not silence a function.
+fn selected(wanted: Option<&str>, default: &str) -> (Targets, Option<ParseError>) {
+    let (wanted, misunderstood) = match wanted.map(str::parse).transpose() {
+        Ok(wanted) => (wanted, None),
+        Err(error) => (None, Some(error)),
+    };
+    let filter = wanted.or_else(|| default.parse().ok());
+    let filter = filter.unwrap_or_else(|| Targets::new().with_default(LevelFilter::INFO));
+    (filter, misunderstood)
 }
 
 /// Shows an error with all its sources, in one line. `Display` of our errors never repeats a source.
@@ -78,7 +85,8 @@ mod tests {
     #[test]
     fn what_is_logged_is_selected_by_level_and_target() {
         use tracing::Level;
-        let filter = selected(Some("warn,ecf_taxauth=debug,dynoxide=off"), "info");
+        let (filter, misunderstood) = selected(Some("warn,ecf_taxauth=debug,dynoxide=off"), "info");
+        assert!(misunderstood.is_none());
         for (target, level, logged) in [
             ("ecf_store", Level::WARN, true),
             ("ecf_store", Level::INFO, false),
@@ -88,7 +96,8 @@ mod tests {
             assert_eq!(filter.would_enable(target, &level), logged, "{target} {level}");
         }
         for nonsense in [None, Some("ecf_store=loud"), Some("[job{x=1}]=debug")] {
-            let filter = selected(nonsense, "info,s3s=off");
+            let (filter, misunderstood) = selected(nonsense, "info,s3s=off");
+            assert_eq!(misunderstood.is_some(), nonsense.is_some());
             assert!(filter.would_enable("ecf_store", &Level::INFO), "{nonsense:?}");
             assert!(!filter.would_enable("s3s", &Level::ERROR), "{nonsense:?}");
         }
