@@ -1,7 +1,7 @@
 //! The audit archive of any size, into the bucket.
 
 use ecf::Environment;
-use ecf_evidence::audit::{AuditError, Order};
+use ecf_evidence::audit::{AuditError, Order, Stored};
 use ecf_store::{CompanyId, Exports, Scope, Span};
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -40,16 +40,21 @@ pub(crate) async fn export(app: &App, command: ExportEvidence) -> Result<Value, 
     let plan = app.auditor.plan(order, app.clock.now()).await.map_err(failed)?;
     let kept = app.auditor.kept(&plan).await.map_err(failed)?;
     let was_kept = kept.is_some();
-    let size_bytes = match kept {
-        Some(kept) => kept.size_bytes,
+    let stored = match kept {
+        Some(kept) => Stored {
+            name: plan.content,
+            size_bytes: kept.size_bytes,
+            has_remarks: false,
+        },
         None => app.auditor.clone().keep(plan.clone()).await.map_err(failed)?,
     };
     Ok(json!({ "export": {
-        "object": Exports::object(&scope, &plan.content),
-        "size_bytes": size_bytes,
+        "object": Exports::object(&scope, &stored.name),
+        "size_bytes": stored.size_bytes,
         "receipts": plan.receipts,
         "received": plan.received,
         "was_kept": was_kept,
+        "has_remarks": stored.has_remarks,
     } }))
 }
 

@@ -36,7 +36,12 @@ impl App {
         }
         let check = self.table.status_check().await?;
         let now = self.clock.now();
-        let age = Age::of(&conditions, check, self.status.is_configured(now).await?, now);
+        // Whether there is a key says only where the status comes from: not worth an answer that fails.
+        let is_configured = self.status.is_configured(now).await.unwrap_or_else(|error| {
+            tracing::warn!(error = %ecf_runtime::telemetry::chain(&error), "not known whether the status service is asked");
+            check.is_some()
+        });
+        let age = Age::of(&conditions, check, is_configured, now);
         Ok(Known { conditions, age })
     }
 

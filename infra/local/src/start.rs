@@ -294,11 +294,8 @@ async fn keep_status_key(clients: &Clients, provisioned: &Provisioned) -> Result
     let prefix = provisioned
         .environment_of("status")
         .and_then(|variables| variables.get("SECRET_PREFIX"));
-    let name = format!(
-        "{}/{}",
-        prefix.map_or("", String::as_str),
-        OperatorSecret::TaxauthStatusKey.name()
-    );
+    let prefix = prefix.ok_or_else(|| StartError::StatusKey("the function `status` has no SECRET_PREFIX".into()))?;
+    let name = format!("{prefix}/{}", OperatorSecret::TaxauthStatusKey.name());
     let created = clients
         .secretsmanager
         .create_secret()

@@ -26,7 +26,7 @@ mod zip;
 use std::io;
 
 use bytes::Bytes;
-use ecf_store::{Exports, Identities, KeptExport, StoreError, Table};
+use ecf_store::{ContentHash, Exports, Identities, KeptExport, StoreError, Table};
 use futures::{Stream, StreamExt as _, future::BoxFuture, stream};
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle};
@@ -70,6 +70,18 @@ pub enum AuditError {
     Changed,
     #[error("nobody waits for the archive any more, and it is not kept")]
     Unwanted,
+    #[error("the archive's index has remarks")]
+    Remarked,
+}
+
+/// An archive in the bucket.
+#[derive(Debug, Clone, Copy)]
+pub struct Stored {
+    /// What its object is named by.
+    pub name: ContentHash,
+    pub size_bytes: u64,
+    /// Its index remarks documents that are missing or altered.
+    pub has_remarks: bool,
 }
 
 /// Makes archives.
@@ -118,13 +130,29 @@ impl Auditor {
         stream::once(begun).flatten()
     }
 
-    /// Makes the archive for the bucket alone, of any size, and tells its size.
+    /// Makes the archive for the bucket alone, of any size. One with remarks gets a name by which [`Auditor::kept`] does not find it.
     ///
     /// # Errors
     /// Failures of the store, and [`AuditError::Changed`] when the receipts were others at the end.
-    pub async fn keep(self, plan: Plan) -> Result<u64, AuditError> {
-        let out = Out::to_bucket(self.exports.begin(&plan.order.scope, &plan.content));
-        self.boxed(plan, out).await
+    pub async fn keep(self, plan: Plan) -> Result<Stored, AuditError> {
+        let (scope, content) = (plan.order.scope, plan.content);
+        let out = Out::to_bucket(self.exports.begin(&scope, &content), Worth::Whole);
+        match self.clone().boxed(plan.clone(), out).await {
+            Err(AuditError::Remarked) => {
+                let name = ContentHash::of(format!("{content} with remarks").as_bytes());
+                let out = Out::to_bucket(self.exports.begin(&scope, &name), Worth::Remarked);
+                Ok(Stored {
+                    name,
+                    size_bytes: self.boxed(plan, out).await?,
+                    has_remarks: true,
+                })
+            }
+            made => Ok(Stored {
+                name: content,
+                size_bytes: made?,
+                has_remarks: false,
+            }),
+        }
     }
 
     fn boxed(self, plan: Plan, out: Out) -> BoxFuture<'static, Result<u64, AuditError>> {
@@ -188,15 +216,15 @@ struct Filled {
     has_remarks: bool,
 }
 
-/// What a filled archive is worth keeping for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a filled archive is worth, from nothing to everything.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Worth {
-    /// It is what was planned.
-    Whole,
-    /// It is what was planned, but for what its index remarks. Who mends that and asks again wants another.
-    Remarked,
     /// It is not what was planned, because receipts changed meanwhile.
     Changed,
+    /// It is what was planned, but for what its index remarks. Who mends that and asks again wants another.
+    Remarked,
+    /// It is what was planned.
+    Whole,
 }
 
 impl Filled {

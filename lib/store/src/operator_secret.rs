@@ -66,22 +66,26 @@ impl KeptSecret {
     /// Its text; `None` when the operator keeps none, or an empty one.
     ///
     /// # Errors
-    /// When Secrets Manager cannot be asked.
+    /// When Secrets Manager cannot be asked and nothing is known from before.
     pub async fn text(&self, now: Timestamp) -> Result<Option<Zeroizing<String>>, StoreError> {
-        if let Some(text) = self.remembered(now) {
-            return Ok(text);
+        let known = self.read.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((since, text)) = &known
+            && now.duration_since(*since) < KEPT
+        {
+            return Ok(text.clone());
         }
-        let found = self.vault.operators(self.secret).await?;
+        let found = match (self.vault.operators(self.secret).await, known) {
+            (Ok(found), _) => found,
+            (Err(error), Some((_, text))) if error.is_retryable() => {
+                tracing::warn!(secret = self.secret.name(), %error, "Secrets Manager does not answer; what is known is used on");
+                return Ok(text);
+            }
+            (Err(error), _) => return Err(error),
+        };
         let text = found
             .map(|text| Zeroizing::new(text.trim().to_owned()))
             .filter(|text| !text.is_empty());
         *self.read.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, text.clone()));
         Ok(text)
-    }
-
-    fn remembered(&self, now: Timestamp) -> Option<Option<Zeroizing<String>>> {
-        let read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
-        let (since, text) = read.as_ref()?;
-        (now.duration_since(*since) < KEPT).then(|| text.clone())
     }
 }

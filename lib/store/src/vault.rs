@@ -197,14 +197,18 @@ impl Vault {
 
     /// A secret that the operator keeps beside the deployment's own, or not.
     ///
-    /// A role that may read this secret alone is refused one that is not there, as if it were another's; so that counts as none too.
+    /// A role that may read this secret alone is refused one that is not there, as if it were another's; so that counts as none too, but not that
+    /// its encryption key refuses.
     pub(crate) async fn operators(&self, secret: OperatorSecret) -> Result<Option<Zeroizing<String>>, StoreError> {
         let name = format!("{}/{}", self.prefix, secret.name());
         match self.client.get_secret_value().secret_id(&name).send().await {
             Ok(answer) => text_of(&name, answer.secret_string).map(Some),
             Err(error) if is_absent(&error) => Ok(None),
-            Err(error) if error.code() == Some("AccessDeniedException") => {
-                tracing::debug!(
+            Err(error)
+                if error.code() == Some("AccessDeniedException")
+                    && !error.message().is_some_and(|message| message.contains("KMS")) =>
+            {
+                tracing::info!(
                     name,
                     "a secret that an operator may keep is not there, or not this role's to read"
                 );
@@ -312,7 +316,8 @@ fn text_of(name: &str, text: Option<String>) -> Result<Zeroizing<String>, StoreE
 fn is_absent(error: &SdkError<GetSecretValueError>) -> bool {
     matches!(
         error.as_service_error(),
-        Some(GetSecretValueError::ResourceNotFoundException(_))
+        // The second: it is on its way out.
+        Some(GetSecretValueError::ResourceNotFoundException(_) | GetSecretValueError::InvalidRequestException(_))
     )
 }
 

@@ -202,7 +202,8 @@ impl TestStack {
         }
     }
 
-    async fn objects(&self, part: &str) -> Vec<String> {
+    /// The keys of the bucket's objects that have this part.
+    pub async fn objects(&self, part: &str) -> Vec<String> {
         let listed = self.clients.s3.list_objects_v2().bucket(self.provisioned.bucket_name());
         let listed = listed.send().await.expect("the bucket lists its objects");
         let keys = listed.contents().iter().filter_map(|object| object.key());

@@ -71,12 +71,6 @@ impl Identity {
         &self.others
     }
 
-    /// Size of the RSA modulus.
-    #[must_use]
-    pub fn key_bits(&self) -> u32 {
-        u32::try_from(self.key.public_modulus_len() * 8).unwrap_or(u32::MAX)
-    }
-
     /// Signs a probe with the key and verifies it with the certificate. Uploads are accepted only after this.
     ///
     /// # Errors

@@ -11,9 +11,11 @@ mod password;
 mod pfx;
 mod scheme;
 
+use std::borrow::Cow;
+
 use jiff::Timestamp;
 
-use crate::ber::{Ber, BerError, INTEGER, OCTET_STRING};
+use crate::ber::{Ber, BerError, INTEGER};
 use crate::certificate::reader::{self, RSA_ENCRYPTION};
 use crate::certificate::{Certificate, CertificateError};
 use crate::identity::Identity;
@@ -193,12 +195,20 @@ fn identity(der: &[u8], contents: &Contents) -> Result<Identity, P12Error> {
         }
     }
     for pkcs8 in contents.keys.iter().filter_map(|bag| bag.pkcs8.as_ref()) {
-        let key = usable_key(pkcs8)?;
+        let unreadable_key = |_| P12Error::Damaged("the private key cannot be read");
+        let info = PrivateKeyInfo::read(pkcs8).map_err(unreadable_key)?;
+        let key = info.rsa().map_err(unreadable_key)?.ok_or(P12Error::NotRsa)?;
+        let bits = key.public.bits();
+        if !(2048..=8192).contains(&bits) {
+            return Err(P12Error::KeySize { bits });
+        }
         if let Some(leaf) = certificates
             .iter()
             .position(|certificate| belongs(key.public, certificate))
         {
-            let key = key.load().map_err(|_| P12Error::Damaged(UNREADABLE_KEY))?;
+            let key = key
+                .load()
+                .map_err(|_| P12Error::Damaged("the numbers of the private key do not belong together"))?;
             let certificate = certificates.remove(leaf);
             return Ok(Identity::from_parts(key, certificate, certificates));
         }
@@ -211,41 +221,83 @@ fn identity(der: &[u8], contents: &Contents) -> Result<Identity, P12Error> {
     ))
 }
 
-const UNREADABLE_KEY: &str = "the private key cannot be read";
-
-/// What a `PrivateKeyInfo` holds (RFC 5208).
-enum PrivateKey<'a> {
-    Rsa(PrivateNumbers<'a>),
-    Other { algorithm: String },
+/// A private key as files carry it (RFC 5208).
+struct PrivateKeyInfo<'a> {
+    algorithm: &'a [u8],
+    key: Cow<'a, [u8]>,
 }
 
-impl<'a> PrivateKey<'a> {
+impl<'a> PrivateKeyInfo<'a> {
     fn read(pkcs8: &'a [u8]) -> Result<Self, BerError> {
-        let mut key = Ber::new(pkcs8).sequence()?;
-        key.expect(INTEGER)?;
-        let algorithm = key.sequence()?.object_identifier()?;
-        let inside = key.expect(OCTET_STRING)?.contents;
-        if algorithm == RSA_ENCRYPTION {
-            return PrivateNumbers::read(Ber::new(inside)).map(Self::Rsa);
-        }
-        Ok(Self::Other {
-            algorithm: reader::name_of(algorithm),
+        let mut info = Ber::new(pkcs8).sequence()?;
+        info.expect(INTEGER)?;
+        Ok(Self {
+            algorithm: info.sequence()?.object_identifier()?,
+            key: info.octets()?,
         })
     }
-}
 
-fn usable_key(pkcs8: &[u8]) -> Result<PrivateNumbers<'_>, P12Error> {
-    match PrivateKey::read(pkcs8) {
-        Err(_) => Err(P12Error::Damaged(UNREADABLE_KEY)),
-        Ok(PrivateKey::Other { .. }) => Err(P12Error::NotRsa),
-        Ok(PrivateKey::Rsa(key)) => match key.public.bits() {
-            2048..=8192 => Ok(key),
-            bits => Err(P12Error::KeySize { bits }),
-        },
+    /// The numbers of an RSA key, `None` of any other.
+    fn rsa(&self) -> Result<Option<PrivateNumbers<'_>>, BerError> {
+        let is_rsa = self.algorithm == RSA_ENCRYPTION;
+        is_rsa.then(|| PrivateNumbers::read(Ber::new(&self.key))).transpose()
     }
 }
 
 /// Whether it is the key of this certificate.
 fn belongs(key: RsaNumbers<'_>, certificate: &Certificate) -> bool {
     reader::read(&certificate.der).is_ok_and(|(_, numbers)| numbers == Some(key))
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use openssl::rsa::Rsa;
+
+    use super::*;
+    use crate::rsa::sign_sha256;
+
+    fn value(tag: u8, contents: &[u8]) -> Vec<u8> {
+        let length = u16::try_from(contents.len()).unwrap().to_be_bytes();
+        [&[tag, 0x82], length.as_slice(), contents].concat()
+    }
+
+    /// A key whose secret numbers are written with `zeros` before them, in an octet string of one piece or of two.
+    fn encoded(key: &Rsa<openssl::pkey::Private>, zeros: usize, in_pieces: bool) -> Vec<u8> {
+        let positive = |number: Vec<u8>| value(0x02, &[&[0], number.as_slice()].concat());
+        let padded = |number: Vec<u8>| value(0x02, &[vec![0; zeros], number].concat());
+        let numbers = [
+            value(0x02, &[0]),
+            positive(key.n().to_vec()),
+            value(0x02, &key.e().to_vec()),
+            padded(key.d().to_vec()),
+            padded(key.p().unwrap().to_vec()),
+            padded(key.q().unwrap().to_vec()),
+            padded(key.dmp1().unwrap().to_vec()),
+            padded(key.dmq1().unwrap().to_vec()),
+            padded(key.iqmp().unwrap().to_vec()),
+        ];
+        let inside = value(0x30, &numbers.concat());
+        let octets = if in_pieces {
+            let (first, second) = inside.split_at(100);
+            value(0x24, &[value(0x04, first), value(0x04, second)].concat())
+        } else {
+            value(0x04, &inside)
+        };
+        let algorithm = value(0x30, &[value(0x06, &RSA_ENCRYPTION), vec![5, 0]].concat());
+        value(0x30, &[value(0x02, &[0]), algorithm, octets].concat())
+    }
+
+    #[test]
+    fn a_keys_secret_numbers_are_read_however_they_are_written() {
+        let key = Rsa::generate(2048).unwrap();
+        for zeros in [0, 1, 2] {
+            for in_pieces in [false, true] {
+                let pkcs8 = encoded(&key, zeros, in_pieces);
+                let info = PrivateKeyInfo::read(&pkcs8).unwrap();
+                let key = info.rsa().unwrap().unwrap().load().unwrap();
+                assert_eq!(sign_sha256(&key, &[7; 32]).unwrap().len(), 256);
+            }
+        }
+    }
 }

@@ -67,6 +67,12 @@ fn positive(number: &[u8]) -> Result<&[u8], BerError> {
     }
 }
 
+/// A number however it was padded, also without the zero that says that it is positive: whether it fits, the others tell.
+fn digits(number: &[u8]) -> &[u8] {
+    let zeros = number.iter().take_while(|&&digit| digit == 0).count();
+    &number[zeros..]
+}
+
 /// An `RSAPrivateKey` (RFC 8017, appendix A.1.2) as a file holds it.
 pub(crate) struct PrivateNumbers<'a> {
     pub(crate) public: RsaNumbers<'a>,
@@ -83,7 +89,7 @@ impl<'a> PrivateNumbers<'a> {
         let public = RsaNumbers::read(&mut key)?;
         let mut private = [&[][..]; 6];
         for number in &mut private {
-            *number = positive(key.expect(INTEGER)?.contents)?;
+            *number = digits(key.expect(INTEGER)?.contents);
         }
         Ok(Self { public, private })
     }
@@ -215,7 +221,7 @@ mod tests {
             assert!(fits_sha256(&public.load().unwrap(), &digest, &signature));
         }
         let mut other = d.clone();
-        other[255] ^= 2;
+        *other.last_mut().unwrap() ^= 2;
         for private in [
             [&other, &p, &q, &d_p, &d_q, &q_inv],
             [&d, &p, &q, &d_q, &d_p, &q_inv],

@@ -70,6 +70,11 @@ impl Authorities {
         if authorities.is_empty() {
             return Err(AuthoritiesError::Empty);
         }
+        if pem.matches("-----BEGIN ").count() > authorities.len() {
+            return Err(AuthoritiesError::NotPem(
+                "a part is headed otherwise than CERTIFICATE".to_owned(),
+            ));
+        }
         Ok(Self(authorities))
     }
 
@@ -81,20 +86,54 @@ impl Authorities {
     /// [`UntrustedError`] when there is none.
     pub fn vouch_for(&self, identity: &Identity, now: Timestamp) -> Result<(), UntrustedError> {
         let certificate = identity.certificate();
-        let anchors: Vec<CertificateDer<'_>> = encodings(self.0.iter().filter(|authority| authority.is_valid_at(now)));
+        let anchors = encodings(self.0.iter().filter(|authority| authority.is_valid_at(now)));
         let anchors: Vec<TrustAnchor<'_>> = anchors.iter().flat_map(anchor_from_trusted_cert).collect();
-        let links = encodings(identity.other_certificates().iter().filter(|link| may_issue(link)));
+        let mut links = encodings(identity.other_certificates().iter().filter(|link| may_issue(link)));
+        // One that cannot be read would hide what is wrong with the others.
+        links.retain(|link| EndEntityCert::try_from(link).is_ok());
         let seconds = u64::try_from(now.as_second()).unwrap_or_default();
-        let now = UnixTime::since_unix_epoch(Duration::from_secs(seconds));
+        let time = UnixTime::since_unix_epoch(Duration::from_secs(seconds));
         let leaf = CertificateDer::from(certificate.der.as_slice());
         let found = EndEntityCert::try_from(&leaf).and_then(|leaf| {
-            leaf.verify_for_usage(ALL_VERIFICATION_ALGS, &anchors, &links, now, AnyPurpose, None, None)
+            leaf.verify_for_usage(ALL_VERIFICATION_ALGS, &anchors, &links, time, AnyPurpose, None, None)
                 .map(|_| ())
         });
         found.map_err(|error| UntrustedError {
             issuer: certificate.issuer.clone(),
-            reason: reason(&error, certificate),
+            reason: self.reason(&error, identity, now),
         })
+    }
+
+    fn reason(&self, error: &webpki::Error, identity: &Identity, now: Timestamp) -> String {
+        let certificate = identity.certificate();
+        let is_out_of_date = |authority: &Certificate| {
+            let mut below = std::iter::once(certificate).chain(identity.other_certificates());
+            !authority.is_valid_at(now) && below.any(|one| one.issuer == authority.subject)
+        };
+        let said = match error {
+            webpki::Error::UnknownIssuer if self.0.iter().any(is_out_of_date) => {
+                "the trusted authority's own certificate is not valid now"
+            }
+            webpki::Error::UnknownIssuer if certificate.self_issued => "the certificate is its own issuer",
+            webpki::Error::UnknownIssuer => "neither the trusted authorities nor the file have its issuer",
+            webpki::Error::CertExpired { .. } => "a certificate of the chain has expired",
+            webpki::Error::CertNotValidYet { .. } => "a certificate of the chain is not valid yet",
+            webpki::Error::InvalidSignatureForPublicKey => {
+                "no certificate of its issuer's name has the key that signed it, with 2048 bits or more"
+            }
+            webpki::Error::UnsupportedSignatureAlgorithmContext(_)
+            | webpki::Error::UnsupportedSignatureAlgorithmForPublicKeyContext(_) => {
+                "a certificate of the chain is signed by a method that is not supported, such as SHA-1"
+            }
+            webpki::Error::CaUsedAsEndEntity => "the certificate is an authority's, not a signer's",
+            webpki::Error::UnsupportedCriticalExtension => {
+                "a certificate of the chain has a critical extension that is not supported"
+            }
+            webpki::Error::NameConstraintViolation => "an authority of the chain may not issue for that name",
+            webpki::Error::PathLenConstraintViolated => "the chain is longer than one of its authorities allows",
+            _ => "a certificate of the chain is not encoded as it must be, or the chain is too long",
+        };
+        said.to_owned()
     }
 }
 
@@ -123,21 +162,4 @@ fn encodings<'a>(certificates: impl Iterator<Item = &'a Certificate>) -> Vec<Cer
     certificates
         .map(|certificate| CertificateDer::from(certificate.der.as_slice()))
         .collect()
-}
-
-fn reason(error: &webpki::Error, certificate: &Certificate) -> String {
-    match error {
-        webpki::Error::UnknownIssuer if certificate.self_issued => "the certificate is its own issuer".to_owned(),
-        webpki::Error::UnknownIssuer => "neither the trusted authorities nor the file have its issuer".to_owned(),
-        webpki::Error::CertExpired { .. } => "a certificate of the chain has expired".to_owned(),
-        webpki::Error::CertNotValidYet { .. } => "a certificate of the chain is not valid yet".to_owned(),
-        webpki::Error::InvalidSignatureForPublicKey => {
-            "no certificate of its issuer's name has the key that signed it, with 2048 bits or more".to_owned()
-        }
-        webpki::Error::UnsupportedSignatureAlgorithmContext(_)
-        | webpki::Error::UnsupportedSignatureAlgorithmForPublicKeyContext(_) => {
-            "a certificate of the chain is signed in a way that proves nothing, as with SHA-1".to_owned()
-        }
-        other => format!("{other:?}"),
-    }
 }

@@ -52,8 +52,10 @@ fn pem(parties: &[&Party]) -> String {
     String::from_utf8(certificates.collect::<Vec<_>>().concat()).unwrap()
 }
 
-fn is_untrusted(result: &Result<(), UntrustedError>) -> bool {
-    result.is_err()
+const NO_ISSUER: &str = "neither the trusted authorities nor the file have its issuer";
+
+fn is_untrusted(result: &Result<(), UntrustedError>, reason: &str) -> bool {
+    matches!(result, Err(doubt) if doubt.reason == reason)
 }
 
 #[test]
@@ -65,7 +67,8 @@ fn a_certificate_of_a_trusted_authority_is_vouched_for_and_any_other_is_not() {
 
     let stranger = issued(&namesake);
     let doubt = trusted.vouch_for(&identity(&stranger, &[&stranger, &namesake]), now());
-    assert!(is_untrusted(&doubt), "{doubt:?}");
+    let reason = "no certificate of its issuer's name has the key that signed it, with 2048 bits or more";
+    assert!(is_untrusted(&doubt, reason), "{doubt:?}");
     let own = Party::new("Firmante", "RNC130000001", from(), to()).unwrap();
     let doubt = trusted.vouch_for(&identity(&own, &[&own]), now());
     assert_eq!(
@@ -81,7 +84,7 @@ fn a_link_between_comes_from_the_file_or_is_trusted_itself() {
     let between = Party::authority("Subordinada", from(), to(), Some(&top)).unwrap();
     let signer = issued(&between);
     let (alone, with_link) = (identity(&signer, &[&signer]), identity(&signer, &[&between, &signer]));
-    assert!(is_untrusted(&authorities(&[&top]).vouch_for(&alone, now())));
+    assert!(is_untrusted(&authorities(&[&top]).vouch_for(&alone, now()), NO_ISSUER));
     authorities(&[&top]).vouch_for(&with_link, now()).unwrap();
     authorities(&[&between]).vouch_for(&alone, now()).unwrap();
 }
@@ -93,7 +96,7 @@ fn a_signers_certificate_vouches_for_nobody_else() {
     // Its key can sign anything, but it is no authority.
     let forged = signer.issue("Otro", "RNC101000001", from(), to()).unwrap();
     let doubt = authorities(&[&top]).vouch_for(&identity(&forged, &[&forged, &signer]), now());
-    assert!(is_untrusted(&doubt), "{doubt:?}");
+    assert!(is_untrusted(&doubt, NO_ISSUER), "{doubt:?}");
     let refused = Authorities::from_pem(&pem(&[&top, &signer])).unwrap_err();
     assert!(matches!(&refused, AuthoritiesError::NotAnAuthority { subject } if subject.contains("Firmante")));
 }
@@ -104,9 +107,18 @@ fn every_link_must_be_valid_at_the_time_that_is_asked_about() {
     let signer = issued(&top);
     let (trusted, identity) = (authorities(&[&top]), identity(&signer, &[&signer]));
     trusted.vouch_for(&identity, to() - 1.second()).unwrap();
+    let reason = "the trusted authority's own certificate is not valid now";
     for outside in [to() + 1.second(), from() - 1.second()] {
-        assert!(is_untrusted(&trusted.vouch_for(&identity, outside)), "{outside}");
+        let doubt = trusted.vouch_for(&identity, outside);
+        assert!(is_untrusted(&doubt, reason), "{outside} {doubt:?}");
     }
+    let lasting = Party::authority("Duradera", from(), to() + 24.hours(), None).unwrap();
+    let brief = issued(&lasting);
+    let doubt = authorities(&[&lasting]).vouch_for(&self::identity(&brief, &[&brief]), to() + 1.second());
+    assert!(
+        is_untrusted(&doubt, "a certificate of the chain has expired"),
+        "{doubt:?}"
+    );
 }
 
 fn key(bits: u32) -> PKey<Private> {
@@ -175,7 +187,7 @@ fn a_link_that_proves_nothing_is_no_link() {
     };
     assert_eq!(vouch(&strong, true, MessageDigest::sha256()), Ok(()));
     for (link_key, signs, digest, reason) in [
-        (&strong, true, MessageDigest::sha1(), "as with SHA-1"),
+        (&strong, true, MessageDigest::sha1(), "such as SHA-1"),
         (&weak, true, MessageDigest::sha256(), "with 2048 bits or more"),
         (
             &strong,
@@ -199,5 +211,18 @@ fn what_names_no_authorities_is_refused() {
     }
     let whole = pem(&[&root("Raíz")]);
     let cut = whole.replacen("\nM", "\n!", 1);
-    assert!(matches!(Authorities::from_pem(&cut), Err(AuthoritiesError::NotPem(_))));
+    let other_head = whole.clone() + &whole.replace("CERTIFICATE", "TRUSTED CERTIFICATE");
+    for text in [cut, other_head] {
+        assert!(matches!(Authorities::from_pem(&text), Err(AuthoritiesError::NotPem(_))));
+    }
+}
+
+#[test]
+fn an_authoritys_certificate_signs_no_documents() {
+    let (top, own) = (root("Raíz"), root("Propia"));
+    let doubt = authorities(&[&top]).vouch_for(&identity(&own, &[&own]), now());
+    assert!(
+        is_untrusted(&doubt, "the certificate is an authority's, not a signer's"),
+        "{doubt:?}"
+    );
 }

@@ -68,6 +68,33 @@ async fn an_export_is_in_the_bucket_and_made_once() {
 }
 
 #[tokio::test]
+async fn an_export_with_remarks_says_so_and_is_made_again_once_they_are_mended() {
+    let world = World::start().await;
+    let receipt = world.signed("E310000000001").await;
+    let part = format!("{}/signed-xml-", receipt.public_id);
+    let key = world.stack.objects(&part).await.remove(0);
+    let original = world.object(&key).await;
+    world.stack.alter_objects(&part, b"<ECF></ECF>").await;
+    let run = async || world.run_here("export_evidence", json!({})).await["export"].clone();
+    for _ in 0..2 {
+        let remarked = run().await;
+        assert_eq!(
+            (&remarked["has_remarks"], &remarked["was_kept"]),
+            (&json!(true), &json!(false))
+        );
+        assert!(!world.object(remarked["object"].as_str().unwrap()).await.is_empty());
+    }
+    world.stack.alter_objects(&part, &original).await;
+    for was_kept in [false, true] {
+        let mended = run().await;
+        assert_eq!(
+            (&mended["has_remarks"], &mended["was_kept"]),
+            (&json!(false), &json!(was_kept))
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_span_and_a_company_are_checked() {
     let world = World::start().await;
     world.signed("E310000000001").await;

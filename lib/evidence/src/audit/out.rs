@@ -18,6 +18,8 @@ pub(super) struct Out {
     upload: Option<ExportUpload>,
     /// Whether an archive that is not kept is one in vain.
     must_keep: bool,
+    /// What is kept, at least.
+    least: Worth,
     /// What a caller's connection carries at most.
     limit_bytes: Option<u64>,
     waiting: BytesMut,
@@ -31,16 +33,17 @@ impl Out {
             caller: Some(caller),
             limit_bytes: Some(limit_bytes),
             must_keep: false,
-            ..Self::to_bucket(upload)
+            ..Self::to_bucket(upload, Worth::Whole)
         }
     }
 
-    /// To the bucket alone.
-    pub(super) fn to_bucket(upload: ExportUpload) -> Self {
+    /// To the bucket alone, when it is worth so much.
+    pub(super) fn to_bucket(upload: ExportUpload, least: Worth) -> Self {
         Self {
             caller: None,
             upload: Some(upload),
             must_keep: true,
+            least,
             limit_bytes: None,
             waiting: BytesMut::with_capacity(CHUNK_BYTES),
             written: 0,
@@ -64,11 +67,11 @@ impl Out {
         Ok(())
     }
 
-    /// Ends it. It is found again when it is whole; what is made for the bucket alone is kept with its remarks too.
+    /// Ends it.
     pub(super) async fn finish(mut self, worth: Worth) -> Result<u64, AuditError> {
         self.pass_on().await?;
         match self.upload.take() {
-            Some(upload) if worth == Worth::Whole || worth == Worth::Remarked && self.must_keep => {
+            Some(upload) if worth >= self.least => {
                 if let Err(error) = upload.complete().await {
                     self.lost(error)?;
                 }
@@ -76,7 +79,10 @@ impl Out {
             Some(upload) => {
                 upload.abort().await?;
                 if self.must_keep {
-                    return Err(AuditError::Changed);
+                    return Err(match worth {
+                        Worth::Changed => AuditError::Changed,
+                        Worth::Remarked | Worth::Whole => AuditError::Remarked,
+                    });
                 }
             }
             None => {}

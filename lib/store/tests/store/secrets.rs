@@ -49,6 +49,17 @@ async fn an_operators_secret_is_remembered_for_minutes_and_so_is_that_there_is_n
         .unwrap();
     assert_eq!(text(15).await, None);
     assert_eq!(other.text(noon()).await.unwrap(), None);
+    // One on its way out is none, though it is there for days.
+    client
+        .put_secret_value()
+        .secret_id(name)
+        .secret_string("third")
+        .send()
+        .await
+        .unwrap();
+    assert_eq!(text(20).await.as_deref(), Some("third"));
+    client.delete_secret().secret_id(name).send().await.unwrap();
+    assert_eq!(text(25).await, None);
 }
 
 /// Secrets Manager asks whether one may before it looks whether there is anything.
@@ -56,6 +67,10 @@ async fn an_operators_secret_is_remembered_for_minutes_and_so_is_that_there_is_n
 async fn a_secret_that_is_not_there_is_none_also_where_the_role_may_read_that_name_alone() {
     for (answer, is_none) in [
         (r#"{"__type":"AccessDeniedException","Message":"not authorized"}"#, true),
+        (
+            r#"{"__type":"AccessDeniedException","Message":"Access to KMS is not allowed"}"#,
+            false,
+        ),
         (
             r#"{"__type":"DecryptionFailure","Message":"the key is disabled"}"#,
             false,

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 
 use super::pfx::{Contents, KeyBag};
-use super::{P12Error, PrivateKey};
-use crate::certificate::{Certificate, CertificateError, PublicKey};
+use super::{P12Error, PrivateKeyInfo};
+use crate::certificate::{Certificate, CertificateError, PublicKey, reader};
 
 /// What is in a file, as far as the password opens it. Algorithms can be read with any password.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -232,19 +232,23 @@ impl Inspection {
 }
 
 fn key(bag: KeyBag, certificates: &[InspectedCertificate]) -> InspectedKey {
-    let key = bag.pkcs8.as_ref().and_then(|pkcs8| PrivateKey::read(pkcs8).ok());
-    let certificate = match &key {
-        Some(PrivateKey::Rsa(key)) => certificates
+    let info = bag.pkcs8.as_ref().and_then(|pkcs8| PrivateKeyInfo::read(pkcs8).ok());
+    let rsa = info.as_ref().and_then(|info| info.rsa().transpose());
+    let certificate = match &rsa {
+        Some(Ok(key)) => certificates
             .iter()
             .position(|inspected| super::belongs(key.public, &inspected.certificate)),
         _ => None,
     };
-    let kind = key.map(|key| match key {
-        PrivateKey::Rsa(key) => PublicKey::Rsa {
+    let kind = match (&info, &rsa) {
+        (_, Some(rsa)) => rsa.as_ref().ok().map(|key| PublicKey::Rsa {
             bits: key.public.bits(),
-        },
-        PrivateKey::Other { algorithm } => PublicKey::Other { algorithm },
-    });
+        }),
+        (Some(info), None) => Some(PublicKey::Other {
+            algorithm: reader::name_of(info.algorithm),
+        }),
+        (None, None) => None,
+    };
     InspectedKey {
         kind,
         protection: bag.protection,
