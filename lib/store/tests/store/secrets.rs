@@ -1,5 +1,7 @@
 //! Secrets that an operator keeps beside the deployment's own.
 
+use std::net::SocketAddr;
+
 use ecf_store::{Clients, KeptSecret, OperatorSecret, Vault, local_config};
 use jiff::ToSpan as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -62,6 +64,41 @@ async fn an_operators_secret_is_remembered_for_minutes_and_so_is_that_there_is_n
     assert_eq!(text(25).await, None);
 }
 
+/// A service that gives one answer and is gone.
+async fn answers_once(status: &'static str, body: &'static str) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        drop(listener);
+        let mut request = [0; 16_384];
+        let _ = stream.read(&mut request).await;
+        let head = format!(
+            "HTTP/1.1 {status}\r\ncontent-type: application/x-amz-json-1.1\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        stream
+            .write_all(&[head.as_bytes(), body.as_bytes()].concat())
+            .await
+            .unwrap();
+    });
+    address
+}
+
+#[tokio::test]
+async fn what_is_known_is_used_on_while_secrets_manager_does_not_answer() {
+    let address = answers_once("200 OK", r#"{"SecretString":"first","VersionId":"1"}"#).await;
+    let clients = Clients::new(&local_config(&format!("http://{address}")));
+    let vault = Vault::new(clients.secretsmanager, "ecf/stack");
+    let kept = KeptSecret::new(vault.clone(), OperatorSecret::TaxauthStatusKey);
+    for minutes in [0, 6] {
+        let text = kept.text(noon() + minutes.minutes()).await.unwrap();
+        assert_eq!(text.unwrap().as_str(), "first");
+    }
+    let new = KeptSecret::new(vault, OperatorSecret::TaxauthStatusKey);
+    assert!(new.text(noon()).await.unwrap_err().is_retryable());
+}
+
 /// Secrets Manager asks whether one may before it looks whether there is anything.
 #[tokio::test]
 async fn a_secret_that_is_not_there_is_none_also_where_the_role_may_read_that_name_alone() {
@@ -76,21 +113,7 @@ async fn a_secret_that_is_not_there_is_none_also_where_the_role_may_read_that_na
             false,
         ),
     ] {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        tokio::spawn(async move {
-            let (mut stream, _) = listener.accept().await.unwrap();
-            let mut request = [0; 16_384];
-            let _ = stream.read(&mut request).await;
-            let head = format!(
-                "HTTP/1.1 400 Bad Request\r\ncontent-type: application/x-amz-json-1.1\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
-                answer.len()
-            );
-            stream
-                .write_all(&[head.as_bytes(), answer.as_bytes()].concat())
-                .await
-                .unwrap();
-        });
+        let address = answers_once("400 Bad Request", answer).await;
         let clients = Clients::new(&local_config(&format!("http://{address}")));
         let vault = Vault::new(clients.secretsmanager, "ecf/stack");
         let read = KeptSecret::new(vault, OperatorSecret::PortalSecret).text(noon()).await;
