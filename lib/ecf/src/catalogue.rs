@@ -16,6 +16,7 @@ use thiserror::Error;
 use crate::field::Catalogue;
 use impuestos_adicionales::IMPUESTOS_ADICIONALES;
 use monedas::MONEDAS;
+pub(crate) use monedas::is_peso;
 use provincias_municipios::PROVINCIAS_MUNICIPIOS;
 use unidades_medida::{ABREVIATURAS, UNIDADES_MEDIDA};
 
@@ -29,9 +30,10 @@ pub struct UnknownCode {
     pub catalogue: &'static str,
 }
 
-/// What reading and writing need, for a type with `CATALOGUE`, `FromStr` and `Display`.
+/// What reading and writing need, for a type with `CATALOGUE`, `FromStr` and `Display`. `also` has other names of the
+/// entries, for the advice in a refusal.
 macro_rules! code_value {
-    ($Code:ident) => {
+    ($Code:ident, $also:expr) => {
         impl fmt::Display for $Code {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(self.code())
@@ -44,9 +46,9 @@ macro_rules! code_value {
             fn read(
                 scalar: crate::field::Scalar<'_>,
                 _: &crate::field::Form,
-                _: &mut crate::field::Context,
+                context: &mut crate::field::Context,
             ) -> Result<Self, crate::field::Problem> {
-                crate::field::read_code(scalar, Self::CATALOGUE)
+                crate::field::read_code(scalar, Self::CATALOGUE, $also, context)
             }
 
             fn write(&self, out: &mut Vec<u8>) {
@@ -92,7 +94,7 @@ macro_rules! short_catalogue {
             }
         }
 
-        code_value!($Code);
+        code_value!($Code, &[]);
     )+};
 }
 
@@ -257,7 +259,7 @@ short_catalogue! {
 }
 
 macro_rules! long_catalogue {
-    ($($(#[$meta:meta])* pub struct $Code:ident of $CATALOGUE:ident by $find:path;)+) => {$(
+    ($($(#[$meta:meta])* pub struct $Code:ident of $CATALOGUE:ident by $find:path, also $also:expr;)+) => {$(
         $(#[$meta])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $Code(u16);
@@ -298,19 +300,31 @@ macro_rules! long_catalogue {
             }
         }
 
-        code_value!($Code);
+        code_value!($Code, $also);
     )+};
 }
 
 long_catalogue! {
     /// A currency other than the Dominican peso.
-    pub struct TipoMoneda of MONEDAS by crate::field::place_of;
+    pub struct TipoMoneda of MONEDAS by crate::field::place_of, also monedas::ALSO;
     /// A unit of measure.
-    pub struct UnidadMedida of UNIDADES_MEDIDA by crate::field::place_of;
+    pub struct UnidadMedida of UNIDADES_MEDIDA by crate::field::place_of, also unidades_medida::ALSO;
     /// A tax beside the ITBIS.
-    pub struct TipoImpuesto of IMPUESTOS_ADICIONALES by crate::field::place_of;
+    pub struct TipoImpuesto of IMPUESTOS_ADICIONALES by crate::field::place_of, also &[];
     /// A province, municipality or municipal district.
-    pub struct ProvinciaMunicipio of PROVINCIAS_MUNICIPIOS by place_in_sorted;
+    pub struct ProvinciaMunicipio of PROVINCIAS_MUNICIPIOS by place_in_sorted, also &[];
+}
+
+impl TipoMoneda {
+    /// Whether one unit is worth more than one peso; none where that is not certain for all years.
+    pub fn is_above_the_peso(self) -> Option<bool> {
+        match self.code() {
+            "JPY" | "HTG" | "COP" => Some(false),
+            // The bolívar lost most of its worth.
+            "VEF" => None,
+            _ => Some(true),
+        }
+    }
 }
 
 /// The place of a six-digit code; the table is long and sorted. A JSON number has lost the leading zero.
@@ -346,6 +360,14 @@ impl TipoImpuesto {
             23..=35 => ImpuestoClass::AdValoremAlcohol,
             _ => ImpuestoClass::AdValoremTabaco,
         }
+    }
+
+    /// Whether the rate is a percentage that the law fixes; the others change with resolutions of the authority.
+    pub fn has_fixed_rate(self) -> bool {
+        !matches!(
+            self.class(),
+            ImpuestoClass::EspecificoAlcohol | ImpuestoClass::EspecificoTabaco
+        )
     }
 
     /// Whether the tax belongs to the base of the ITBIS: the excise taxes do.

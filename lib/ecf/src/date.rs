@@ -39,7 +39,7 @@ pub enum DateError {
         form: &'static str,
     },
     /// No such day or time, or a year outside 1900 to 2099.
-    #[error("{given:?} is not in the calendar of the years 1900 to 2099")]
+    #[error("{given:?} is not in the calendar of the years 1900 to 2099{}", month_end(given))]
     NoSuchDay {
         /// The text as it came.
         given: String,
@@ -122,7 +122,14 @@ fn civil_date(text: &str, whole: &str, form: &'static str) -> Result<Date, DateE
             .then(|| part.parse().ok())
             .flatten()
     };
+    let no_such_day = || DateError::NoSuchDay {
+        given: whole.to_owned(),
+    };
     if let (Some(first), Some(second), Some(last)) = (number(day, 4..=4), number(month, 1..=2), number(year, 1..=2)) {
+        let (Ok(month), Ok(day)) = (i8::try_from(second), i8::try_from(last)) else {
+            return Err(no_such_day());
+        };
+        Date::new(first, month, day).map_err(|_| no_such_day())?;
         return Err(DateError::YearFirst {
             given: whole.to_owned(),
             expected: format!("{last:02}-{second:02}-{first:04}"),
@@ -131,9 +138,6 @@ fn civil_date(text: &str, whole: &str, form: &'static str) -> Result<Date, DateE
     let (Some(day), Some(month), Some(year)) = (number(day, 1..=2), number(month, 1..=2), number(year, 4..=4)) else {
         return Err(shape());
     };
-    let no_such_day = || DateError::NoSuchDay {
-        given: whole.to_owned(),
-    };
     let (Ok(day), Ok(month)) = (i8::try_from(day), i8::try_from(month)) else {
         return Err(no_such_day());
     };
@@ -141,6 +145,23 @@ fn civil_date(text: &str, whole: &str, form: &'static str) -> Result<Date, DateE
         return Err(no_such_day());
     }
     Date::new(year, month, day).map_err(|_| no_such_day())
+}
+
+/// How many days the month has, when a day written `d-M-yyyy` is beyond its end.
+fn month_end(given: &str) -> String {
+    let mut parts = given.split('-').map(str::parse::<i16>);
+    let (Some(Ok(day)), Some(Ok(month)), Some(Ok(year)), None) =
+        (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return String::new();
+    };
+    let first = i8::try_from(month)
+        .ok()
+        .and_then(|month| Date::new(year, month, 1).ok());
+    match first.map(Date::days_in_month) {
+        Some(days) if day <= 31 && day > i16::from(days) => format!(": that month has {days} days"),
+        _ => String::new(),
+    }
 }
 
 impl FromStr for Fecha {

@@ -9,6 +9,7 @@ use rust_decimal::Decimal;
 use crate::catalogue::Version;
 use crate::document::{Document, ROOT};
 use crate::field::{Checker, Problem, Reader, Source, Stage};
+use crate::rules::advise_indicator;
 use crate::totals::{self, Computed, IscRates};
 use crate::violation::{Violation, sort_in_document_order};
 use crate::{Amounts, Encf, Fecha, Monto, Node, ReceiptType, Texto};
@@ -75,6 +76,7 @@ impl Draft {
             return Ok((draft, notices));
         }
         Checker::check_beside(&draft.document, receipt_type, Stage::Draft, &mut violations);
+        advise_indicator(&draft.document, &mut violations);
         if amounts == Amounts::Scaled {
             violations.retain(|violation| !draft.will_be_computed(violation));
         }
@@ -128,6 +130,7 @@ impl Draft {
     /// Every violation, in document order.
     pub fn check(self) -> Result<Ecf, Vec<Violation>> {
         let mut violations = Checker::check(&self.document, self.receipt_type, Stage::Draft);
+        advise_indicator(&self.document, &mut violations);
         if let (Amounts::Scaled, Some(computed)) = (self.amounts, &self.computed) {
             // An amount is still missing only where something else is, or where a problem says why.
             let told = |field: &str| !computed.problems.is_empty() || totals::ALWAYS_COMPUTED.contains(&field);

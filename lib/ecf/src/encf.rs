@@ -24,7 +24,7 @@ pub enum EncfError {
         given: String,
     },
     /// The two digits after the letter name no type.
-    #[error("{given:?} is not an e-NCF: {code} is not one of 31, 32, 33, 34, 41, 43, 44, 45, 46, 47")]
+    #[error("{given:?} is not an e-NCF: {code} after the E is not one of 31, 32, 33, 34, 41, 43, 44, 45, 46, 47")]
     UnknownType {
         /// The text as it came.
         given: String,

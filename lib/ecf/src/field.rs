@@ -5,15 +5,18 @@
 //! obligation in each of the ten types and a description; rows stand in XSD order. `reader` turns JSON or received XML
 //! into blocks, `checker` judges presence, `writer` writes canonical XML, `schema` tells OpenAPI.
 
+mod advice;
 mod checker;
 mod class;
 mod form;
 pub(crate) mod hints;
 mod reader;
+mod refusal;
 mod schema;
 mod values;
 mod writer;
 
+pub(crate) use advice::words;
 pub(crate) use checker::{Checker, Stage};
 pub(crate) use form::{Catalogue, Class, Form, Limit, Sign, integer, line_number, money, page_number, text, text_of};
 pub(crate) use reader::{Context, Reader, Source};

@@ -118,7 +118,7 @@ fn fit(value: Decimal, integers: u32, scale: u32) -> Result<Decimal, DecimalErro
 
 /// Rounds once, half up: the first digit that is dropped decides alone, 5 and more add one to the last that is kept, away
 /// from zero (Informe Técnico §13). Nothing else in this crate rounds, and nothing is rounded on the way to a field.
-fn round_half_up(exact: Decimal, scale: u32) -> Decimal {
+pub(crate) fn rounded_half_up(exact: Decimal, scale: u32) -> Decimal {
     exact.round_dp_with_strategy(scale, RoundingStrategy::MidpointAwayFromZero)
 }
 
@@ -159,7 +159,7 @@ macro_rules! decimal_types {
             /// When it has more digits before the point than the field.
             pub fn rounded(exact: Decimal) -> Result<Self, DecimalError> {
                 const LIMIT: Decimal = whole(10_u128.pow($integers));
-                let mut value = round_half_up(exact, $scale);
+                let mut value = rounded_half_up(exact, $scale);
                 if value.abs() >= LIMIT {
                     return Err(DecimalError::Integers { given: value.to_string(), integers: $integers });
                 }

@@ -23,10 +23,19 @@ pub enum ReceiptType {
 
 /// A code that is none of the ten.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("ecf type {given:?} is not one of 31, 32, 33, 34, 41, 43, 44, 45, 46, 47")]
+#[error("ecf type {given:?} {}", what_to_write(given))]
 pub struct UnknownReceiptType {
     /// The text as it came.
     pub given: String,
+}
+
+/// The type that is meant, or all of them by name.
+fn what_to_write(given: &str) -> String {
+    let named = |receipt_type: ReceiptType| format!("{receipt_type} ({})", receipt_type.title());
+    match ReceiptType::meant_by(given) {
+        Some(meant) => format!("is not one of the ten: write {}", named(meant)),
+        None => format!("is not one of {}", ReceiptType::ALL.map(named).join(", ")),
+    }
 }
 
 impl ReceiptType {
@@ -74,6 +83,51 @@ impl ReceiptType {
             Self::E46 => "Comprobante de Exportaciones Electrónico",
             Self::E47 => "Comprobante para Pagos al Exterior Electrónico",
         }
+    }
+
+    /// The type that replaces the paper receipts of a code of series B, such as `01`.
+    pub fn of_paper(code: &str) -> Option<Self> {
+        Some(match code {
+            "01" => Self::E31,
+            "02" => Self::E32,
+            "03" => Self::E33,
+            "04" => Self::E34,
+            "11" => Self::E41,
+            "13" => Self::E43,
+            "14" => Self::E44,
+            "15" => Self::E45,
+            "16" => Self::E46,
+            "17" => Self::E47,
+            _ => return None,
+        })
+    }
+
+    /// The type that a text means which is none of the ten codes: the start of a number (`E31`, `B01`), a paper code,
+    /// or words of one title alone.
+    pub fn meant_by(text: &str) -> Option<Self> {
+        let given = crate::field::words(text);
+        let joined = given.concat();
+        let digits = joined.trim_start_matches(['e', 'b']);
+        if digits.len() + 1 >= joined.len() && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            let code = digits.trim_start_matches('0');
+            let electronic = |code: &str| code.parse().ok();
+            return match joined.starts_with('b') {
+                true => Self::of_paper(digits.get(..2)?),
+                false => electronic(digits.get(..2).unwrap_or(digits))
+                    .or_else(|| electronic(code))
+                    .or_else(|| Self::of_paper(&format!("{code:0>2}"))),
+            };
+        }
+        let holds_all = |receipt_type: &Self| {
+            let title = crate::field::words(receipt_type.title());
+            let stem = |word: &str| word.trim_end_matches('s').to_owned();
+            given
+                .iter()
+                .all(|word| title.iter().any(|known| known.starts_with(&stem(word))))
+        };
+        let mut found = Self::ALL.into_iter().filter(holds_all);
+        let first = found.next().filter(|_| !given.is_empty())?;
+        found.next().is_none().then_some(first)
     }
 
     /// Whether the receipt carries FechaVencimientoSecuencia.
@@ -128,7 +182,45 @@ mod tests {
         let error = "99".parse::<ReceiptType>().unwrap_err();
         assert_eq!(
             error.to_string(),
-            "ecf type \"99\" is not one of 31, 32, 33, 34, 41, 43, 44, 45, 46, 47"
+            "ecf type \"99\" is not one of 31 (Factura de Crédito Fiscal Electrónica), 32 (Factura de Consumo Electrónica), \
+             33 (Nota de Débito Electrónica), 34 (Nota de Crédito Electrónica), 41 (Compras Electrónico), \
+             43 (Gastos Menores Electrónico), 44 (Regímenes Especiales Electrónico), 45 (Gubernamental Electrónico), \
+             46 (Comprobante de Exportaciones Electrónico), 47 (Comprobante para Pagos al Exterior Electrónico)"
+        );
+    }
+
+    #[test]
+    fn a11_a_type_is_known_by_its_paper_code_its_number_and_its_name() {
+        for (given, meant) in [
+            ("B01", Some("31")),
+            ("B0100000001", Some("31")),
+            ("E34", Some("34")),
+            ("E310000000001", Some("31")),
+            ("2", Some("32")),
+            ("02", Some("32")),
+            ("031", Some("31")),
+            ("31.0", Some("31")),
+            ("Factura de consumo", Some("32")),
+            ("NOTA DE CREDITO", Some("34")),
+            ("exportación", Some("46")),
+            ("gasto menor", Some("43")),
+            ("nota", None),
+            ("credito", None),
+            ("B99", None),
+            ("99", None),
+            ("", None),
+            ("-", None),
+        ] {
+            assert_eq!(
+                ReceiptType::meant_by(given).map(ReceiptType::as_str),
+                meant,
+                "{given:?}"
+            );
+        }
+        let error = "B01".parse::<ReceiptType>().unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "ecf type \"B01\" is not one of the ten: write 31 (Factura de Crédito Fiscal Electrónica)"
         );
     }
 

@@ -38,6 +38,15 @@ impl Rnc {
     }
 }
 
+impl Rnc {
+    /// Whether the digits are what a program fills in for lack of a number: all the same, or counted up or down.
+    pub fn is_filler(&self) -> bool {
+        let mut steps = self.0.as_bytes().windows(2).map(|pair| (pair[1] + 10 - pair[0]) % 10);
+        let first = steps.next();
+        matches!(first, Some(0 | 1 | 9)) && steps.all(|step| Some(step) == first)
+    }
+}
+
 fn company_check_digit(body: &[u32]) -> u32 {
     const WEIGHTS: [u32; 8] = [7, 9, 8, 6, 5, 4, 3, 2];
     let sum: u32 = body.iter().zip(WEIGHTS).map(|(digit, weight)| digit * weight).sum();
@@ -105,6 +114,23 @@ mod tests {
             " 130000001",
         ] {
             assert!(bad.parse::<Rnc>().is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn c9_fillers_are_known() {
+        for filler in [
+            "222222222",
+            "00000000000",
+            "123456789",
+            "12345678901",
+            "987654321",
+            "01234567890",
+        ] {
+            assert!(filler.parse::<Rnc>().unwrap().is_filler(), "{filler}");
+        }
+        for real in ["130000001", "101010632", "00113918205", "101010101", "111111112"] {
+            assert!(!real.parse::<Rnc>().unwrap().is_filler(), "{real}");
         }
     }
 

@@ -13,12 +13,14 @@ mod currency;
 mod discounts;
 mod excise;
 mod explain;
+mod fillers;
 mod finding;
 mod header;
 mod items;
 pub mod modified;
 mod paging;
 mod parties;
+mod percentages;
 mod policy;
 mod references;
 mod retentions;
@@ -26,6 +28,7 @@ mod subtotals;
 mod taxes;
 mod text_quality;
 mod totals;
+mod years;
 
 use rust_decimal::Decimal;
 
@@ -35,9 +38,11 @@ use crate::violation::{Grade, Violation, sort_in_document_order};
 use crate::{Draft, Ecf, Environment, Fecha, Monto, ReceiptType};
 
 pub use explain::{Explanation, explain};
+pub(crate) use fillers::filler;
 pub(crate) use finding::Findings;
 pub use policy::{OnConditional, UnknownPolicy, split};
-pub(crate) use text_quality::complaint;
+pub(crate) use references::advise_indicator;
+pub(crate) use text_quality::complaints;
 
 /// One rule, as it is listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -249,10 +254,12 @@ const TABLES: &[&[Rule]] = &[
     discounts::RULES,
     paging::RULES,
     references::RULES,
+    percentages::RULES,
+    years::RULES,
 ];
 
-/// Rules that are not judged over a whole document: some need stored amounts, one is judged while reading.
-const ELSEWHERE: &[&[RuleInfo]] = &[modified::RULES, &[text_quality::RULE]];
+/// Rules that are not judged over a whole document: some need stored amounts, others are judged while reading.
+const ELSEWHERE: &[&[RuleInfo]] = &[modified::RULES, text_quality::RULES, &[fillers::RULE]];
 
 const COUNT: usize = {
     let mut count = 0;
@@ -270,7 +277,7 @@ const COUNT: usize = {
 };
 
 const ALL: [RuleInfo; COUNT] = {
-    let mut all = [text_quality::RULE; COUNT];
+    let mut all = [fillers::RULE; COUNT];
     let mut place = 0;
     let mut table = 0;
     while table < TABLES.len() {

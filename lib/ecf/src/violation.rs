@@ -25,6 +25,9 @@
 //! | `AVISO-05` | FechaHoraFirma was ignored |
 //! | `AVISO-06` | the anonymous buyer was filled in |
 //! | `AVISO-20` | a text looks damaged by a wrong encoding |
+//! | `AVISO-21` | an RNC looks like a filler |
+//! | `AVISO-22` | a text holds invisible characters |
+//! | `AVISO-23` | a text holds references or markup of HTML |
 //!
 //! The codes of the fiscal rules are in [`rules::CATALOGUE`](crate::rules::CATALOGUE).
 

@@ -160,7 +160,7 @@ fn known_slips_are_refused_with_the_right_name() {
                 "Encabezado/Emisor/FechaEmision".into(),
                 "ESTRUCTURA-30",
                 "date_parsing",
-                Some("dd-MM-yyyy")
+                Some("27-11-2026")
             ),
             (
                 "Encabezado/Emisor/RNC".into(),

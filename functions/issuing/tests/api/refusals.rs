@@ -104,7 +104,11 @@ async fn every_bad_field_of_the_request_is_told_at_once() {
     );
     let expected = json!({
         "loc": ["body", "ecf_type"],
-        "msg": "String should match pattern '^(31|32|33|34|41|43|44|45|46|47)$'",
+        "msg": "ecf type \"30\" is not one of 31 (Factura de Crédito Fiscal Electrónica), 32 (Factura de Consumo \
+                Electrónica), 33 (Nota de Débito Electrónica), 34 (Nota de Crédito Electrónica), 41 (Compras \
+                Electrónico), 43 (Gastos Menores Electrónico), 44 (Regímenes Especiales Electrónico), 45 \
+                (Gubernamental Electrónico), 46 (Comprobante de Exportaciones Electrónico), 47 (Comprobante para \
+                Pagos al Exterior Electrónico)",
         "type": "string_pattern_mismatch",
         "input": "30",
         "ctx": { "pattern": "^(31|32|33|34|41|43|44|45|46|47)$" },
@@ -117,6 +121,22 @@ async fn every_bad_field_of_the_request_is_told_at_once() {
     );
     let body = api.post("/api/v1/ecf?mode=later", &invoice("a")).await.expect(422);
     assert_eq!(faults(&body), [("query/mode".to_owned(), "enum".to_owned())]);
+}
+
+#[tokio::test]
+async fn a11_a_paper_code_for_ecf_type_is_answered_with_the_electronic_type() {
+    let api = Api::start().await;
+    let mut request = invoice("a");
+    request["ecf_type"] = json!("B01");
+    let body = api.issue(&request).await.expect(422);
+    let expected = json!({
+        "loc": ["body", "ecf_type"],
+        "msg": "ecf type \"B01\" is not one of the ten: write 31 (Factura de Crédito Fiscal Electrónica)",
+        "type": "string_too_long",
+        "input": "B01",
+        "ctx": { "max_length": 2, "expected": "31" },
+    });
+    assert_eq!(body["detail"][0], expected);
 }
 
 #[tokio::test]

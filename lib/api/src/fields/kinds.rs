@@ -6,7 +6,7 @@ use base64::{
     Engine, alphabet,
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
-use ecf::{Environment, Node, ReceiptState, ReceiptType};
+use ecf::{Environment, Node, ReceiptState, ReceiptType, UnknownReceiptType};
 use jiff::{Timestamp, civil, tz::Offset};
 
 use super::{Field, Fields, field::Fault};
@@ -14,6 +14,7 @@ use super::{Field, Fields, field::Fault};
 /// Times without an offset are local time of the Dominican Republic.
 const SANTO_DOMINGO: Offset = Offset::constant(-4);
 
+const RECEIPT_TYPE_LENGTH: usize = 2;
 const RECEIPT_TYPE_PATTERN: &str = "^(31|32|33|34|41|43|44|45|46|47)$";
 
 /// Standard Base64; many clients leave the padding away.
@@ -143,15 +144,23 @@ impl Fields {
         self.choice(name, &ReceiptState::ALL.map(|state| (state.as_str(), state)))
     }
 
-    /// One of the ten receipt types, as text or number.
+    /// One of the ten receipt types, as text or number. The refusal keeps the kinds of a pattern of two digits and says
+    /// which type is meant.
     pub fn receipt_type(&mut self, name: &'static str) -> Field<'_, ReceiptType> {
-        self.text_or_number(name).length(2..=2).and_then(|text| {
-            text.parse().map_err(|_| {
-                Fault::new(
-                    "string_pattern_mismatch",
-                    format!("String should match pattern '{RECEIPT_TYPE_PATTERN}'"),
-                )
-                .with("pattern", RECEIPT_TYPE_PATTERN)
+        self.text_or_number(name).and_then(|text| {
+            text.parse().map_err(|error: UnknownReceiptType| {
+                let msg = error.to_string();
+                let fault = match text.chars().count() {
+                    0 | 1 => Fault::new("string_too_short", msg).with("min_length", RECEIPT_TYPE_LENGTH),
+                    RECEIPT_TYPE_LENGTH => {
+                        Fault::new("string_pattern_mismatch", msg).with("pattern", RECEIPT_TYPE_PATTERN)
+                    }
+                    _ => Fault::new("string_too_long", msg).with("max_length", RECEIPT_TYPE_LENGTH),
+                };
+                match ReceiptType::meant_by(&text) {
+                    Some(meant) => fault.with("expected", meant.as_str()),
+                    None => fault,
+                }
             })
         })
     }

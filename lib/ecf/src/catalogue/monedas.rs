@@ -22,3 +22,34 @@ pub(super) const MONEDAS: Catalogue = &[
     ("MXN", "PESO MEXICANO"),
     ("COP", "PESO COLOMBIANO"),
 ];
+
+/// What programs write in place of the code.
+pub(super) const ALSO: &[(&str, &str)] = &[
+    ("US$", "USD"),
+    ("$", "USD"),
+    ("US", "USD"),
+    ("dolar", "USD"),
+    ("dolares", "USD"),
+    ("dollar", "USD"),
+    ("dollars", "USD"),
+    ("€", "EUR"),
+    ("euros", "EUR"),
+    ("CNY", "CHY"),
+    ("RMB", "CHY"),
+    ("yuan", "CHY"),
+    ("VES", "VEF"),
+    ("VEB", "VEF"),
+    ("MXP", "MXN"),
+    ("CAN", "CAD"),
+    ("libra", "GBP"),
+    ("yen", "JPY"),
+    ("gourde", "HTG"),
+];
+
+/// Whether the text names the Dominican peso, which is no other currency.
+pub(crate) fn is_peso(text: &str) -> bool {
+    matches!(
+        crate::field::words(text).concat().as_str(),
+        "dop" | "rd" | "rd$" | "do" | "drp" | "peso" | "pesos" | "pesodominicano" | "pesosdominicanos"
+    )
+}

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
-use super::{Block, Content, Field, Member, Presence};
-use crate::ReceiptType;
+use super::{Block, Content, Field, Form, Member, Presence, refusal};
 use crate::violation::Violation;
+use crate::{Fecha, ReceiptType};
 
 /// A walk over a document that collects what is missing, forbidden or too often there.
 #[derive(Debug)]
@@ -126,8 +126,15 @@ impl Checker {
             None => format!("{} is mandatory in type {}", field.name, self.receipt_type),
         };
         let path = self.path_to(field);
-        self.violations
-            .push(Violation::rejected(path, "ESTRUCTURA-01", "missing", message));
+        let violation = |message| Violation::rejected(path, "ESTRUCTURA-01", "missing", message);
+        self.violations.push(match field.form {
+            Form::Code(catalogue) if field.name != "Version" => {
+                let all = refusal::all_of(catalogue);
+                violation(format!("{message}: {all}")).with_expected(all)
+            }
+            Form::Fecha => violation(format!("{message}, written {}", Fecha::FORM)).with_expected(Fecha::FORM),
+            _ => violation(message),
+        });
     }
 
     fn path_to(&self, field: &Field) -> Vec<String> {

@@ -9,20 +9,26 @@ impl Class {
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         let (fits, expected) = match self {
             Self::Free => (true, ""),
-            Self::Digits => (digits(text), "digits only"),
-            Self::DigitsButIn45 => (receipt_type == ReceiptType::E45 || digits(text), "digits only"),
-            Self::Words => (text.chars().all(is_word_or_blank), "letters, digits and blanks only"),
-            Self::Letters => (is_letters(text), "letters, commas and blanks only"),
+            Self::Digits => (digits(text), "a text of digits only"),
+            Self::DigitsButIn45 => (
+                receipt_type == ReceiptType::E45 || digits(text),
+                "a text of digits only",
+            ),
+            Self::Words => (
+                text.chars().all(is_word_or_blank),
+                "a text of letters, digits and blanks only",
+            ),
+            Self::Letters => (is_letters(text), "a text of letters, commas and blanks only"),
             Self::Place => (
                 is_place(text),
-                "at least three characters, no digit, a letter at the end",
+                "a place of at least three characters without digits and with a letter at the end",
             ),
             Self::Destination if receipt_type == ReceiptType::E47 => {
-                (is_letters(text), "letters, commas and blanks only")
+                (is_letters(text), "a text of letters, commas and blanks only")
             }
             Self::Destination => (
                 is_place(text),
-                "at least three characters, no digit, a letter at the end",
+                "a place of at least three characters without digits and with a letter at the end",
             ),
             Self::Telephone => (is_telephone(text), "a telephone number written 809-555-0100"),
             Self::Email => (is_email(text), "an e-mail address"),

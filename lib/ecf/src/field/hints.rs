@@ -15,7 +15,7 @@ const ALIASES: [(&str, &str); 1] = [("Telefono", "TelefonoEmisor")];
 
 /// Names that programs are known to use by mistake: parent, their name, the right one. They are refused, since taking
 /// them would hide a mistake that the next field repeats.
-const SLIPS: [(&str, &str, &str); 14] = [
+const SLIPS: [(&str, &str, &str); 25] = [
     ("Item", "Descripcion", "NombreItem"),
     ("Item", "Nombre", "NombreItem"),
     ("Item", "Cantidad", "CantidadItem"),
@@ -30,6 +30,17 @@ const SLIPS: [(&str, &str, &str); 14] = [
     ("Totales", "Total", "MontoTotal"),
     ("Totales", "ITBIS", "TotalITBIS"),
     ("IdDoc", "NCF", "eNCF"),
+    ("IdDoc", "TipoComprobante", "TipoeCF"),
+    ("Encabezado", "Cliente", "Comprador"),
+    ("Encabezado", "Vendedor", "Emisor"),
+    ("Emisor", "Nombre", "RazonSocialEmisor"),
+    ("Emisor", "Email", "CorreoEmisor"),
+    ("Emisor", "Correo", "CorreoEmisor"),
+    ("Emisor", "Fecha", "FechaEmision"),
+    ("Comprador", "Nombre", "RazonSocialComprador"),
+    ("Comprador", "Cedula", "RNCComprador"),
+    ("Comprador", "Email", "CorreoComprador"),
+    ("Comprador", "Correo", "CorreoComprador"),
 ];
 
 pub(super) fn is_alias(key: &str, name: &str) -> bool {
@@ -100,7 +111,7 @@ fn home_of(key: &str, fields: &[Field], path: &str) -> Option<String> {
 
 /// How many characters must be added, dropped or changed (Levenshtein). Names far longer than ours are cut, so that a
 /// hostile key costs little.
-fn distance(left: &str, right: &str) -> usize {
+pub(super) fn distance(left: &str, right: &str) -> usize {
     const LONGEST: usize = 80;
     let right: Vec<char> = right.chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();

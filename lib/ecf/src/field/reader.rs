@@ -4,7 +4,7 @@
 //! notice; everything wrong is collected, nothing stops at the first fault.
 
 use super::values::Scalar;
-use super::{Block, Content, Field, Member, Presence, Problem, Value, hints};
+use super::{Block, Catalogue, Content, Field, Form, Member, Presence, Problem, Value, advice, hints};
 use crate::violation::{Grade, Violation};
 use crate::{Amounts, Node, Piece, ReceiptType};
 
@@ -23,6 +23,10 @@ pub(crate) struct Context {
     pub(crate) receipt_type: ReceiptType,
     pub(crate) amounts: Amounts,
     pub(crate) source: Source,
+    /// The field whose value is being read.
+    pub(crate) field: &'static str,
+    /// Whether a refusal says what to write: finding that out costs.
+    pub(crate) advise: bool,
     /// Notices about the value being read.
     pub(crate) notices: Vec<Problem>,
 }
@@ -43,8 +47,11 @@ pub(crate) struct Reader {
     pub(crate) notices: Vec<Violation>,
 }
 
-/// Searching the nearest name costs: a payload with more faults than this has none of its names right.
+/// Searching the nearest name or code costs: a payload with more faults than this gets no more hints.
 const MOST_HINTS: usize = 100;
+
+/// How many members of an object are named that is not there.
+const MOST_NAMES: usize = 4;
 
 /// The most rows a block has.
 const MOST_FIELDS: usize = 64;
@@ -56,6 +63,8 @@ impl Reader {
                 receipt_type,
                 amounts,
                 source,
+                field: "",
+                advise: true,
                 notices: Vec::new(),
             },
             path: Vec::new(),
@@ -103,7 +112,17 @@ impl Reader {
                 block.read_members(&[Some(node)], self);
             }
             other => {
-                let message = format!("an object is expected, not {}", other.kind());
+                let names: Vec<&str> = B::FIELDS.iter().take(MOST_NAMES).map(|field| field.name).collect();
+                let more = if B::FIELDS.len() > MOST_NAMES {
+                    " and others"
+                } else {
+                    ""
+                };
+                let message = format!(
+                    "an object with {}{more} is expected, not {}",
+                    names.join(", "),
+                    other.kind()
+                );
                 self.violation(Problem::new("ESTRUCTURA-05", "dict_type", message), other.as_scalar());
             }
         }
@@ -137,10 +156,12 @@ impl Reader {
                     self.notice(Problem::new("AVISO-02", "alias", message), value.as_scalar());
                     return self.value(field, value);
                 }
-                _ => return self.not_a_value(node),
+                _ => return self.not_a_value(field, node),
             },
-            Node::Bool(_) | Node::Array(_) => return self.not_a_value(node),
+            Node::Bool(_) | Node::Array(_) => return self.not_a_value(field, node),
         };
+        self.context.field = field.name;
+        self.context.advise = self.violations.len() < MOST_HINTS;
         let result = V::read(scalar, &field.form, &mut self.context);
         for notice in std::mem::take(&mut self.context.notices) {
             self.notice(notice, Some(scalar.text));
@@ -154,9 +175,16 @@ impl Reader {
         }
     }
 
-    fn not_a_value<V>(&mut self, node: &Node) -> Option<V> {
-        let message = format!("a text or a number is expected, not {}", node.kind());
-        self.violation(Problem::new("ESTRUCTURA-06", "string_type", message), None);
+    fn not_a_value<V>(&mut self, field: &'static Field, node: &Node) -> Option<V> {
+        let problem = match (node, &field.form) {
+            (Node::Bool(given), Form::Code(catalogue)) => switch_problem(field.name, catalogue, *given),
+            _ => None,
+        };
+        let problem = problem.unwrap_or_else(|| {
+            let message = format!("a text or a number is expected, not {}", node.kind());
+            Problem::new("ESTRUCTURA-06", "string_type", message)
+        });
+        self.violation(problem, None);
         None
     }
 
@@ -252,6 +280,16 @@ impl Reader {
             None => violation,
         }
     }
+}
+
+/// `true` or `false` where a code is due.
+fn switch_problem(field: &str, catalogue: Catalogue, given: bool) -> Option<Problem> {
+    let (write, expected) = match advice::meant_switch(catalogue, if given { "true" } else { "false" })? {
+        Some(entry) => (format!("write {}", advice::listed(&[entry])), entry.0),
+        None => ("leave the field out".to_owned(), "the field left out"),
+    };
+    let message = format!("{field} is a code, not {given}: {write}");
+    Some(Problem::new("ESTRUCTURA-06", "string_type", message).expecting(expected))
 }
 
 fn place_of(fields: &[Field], start: usize, wanted: impl Fn(&Field) -> bool) -> Option<usize> {

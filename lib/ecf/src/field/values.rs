@@ -2,10 +2,13 @@
 
 use std::io::Write as _;
 
+use rust_decimal::Decimal;
+
 use super::form::{Class, Form, Limit, Sign};
 use super::reader::{Context, Source};
+use super::refusal;
 use super::{Catalogue, Checker, Content, Field, Reader, escape};
-use crate::money::{Amounts, DecimalError};
+use crate::money::Amounts;
 use crate::text::TextoError;
 use crate::{
     Cantidad, Encf, Fecha, FechaHora, Monto, Ncf, Node, Peso, Porcentaje, Precio, ReceiptType, Rnc, Subcantidad, Texto,
@@ -94,22 +97,19 @@ impl Value for Texto {
         };
         let texto = texto.map_err(|error| match error {
             TextoError::Empty => Problem::new("ESTRUCTURA-10", "string_too_short", error.to_string()),
+            TextoError::BlankAtEnd => refusal::blank_at_end(text, &error),
             _ => Problem::new("ESTRUCTURA-12", "value_error", error.to_string()),
         })?;
         if context.source == Source::Caller {
-            context.notices.extend(crate::rules::complaint(text));
+            context.notices.extend(crate::rules::complaints(text));
         }
         let length = text.chars().count();
         if length > max {
-            let message = format!("the text has {length} characters, at most {max} are allowed");
-            return Err(Problem::new("ESTRUCTURA-11", "string_too_long", message).expecting(format!("at most {max}")));
+            return Err(refusal::too_long(text, length, max, class, context));
         }
         match class.complaint(text, context.receipt_type) {
             None => Ok(texto),
-            Some(expected) => {
-                let message = format!("the text does not have the form that is due: {expected}");
-                Err(Problem::new("ESTRUCTURA-13", "string_pattern_mismatch", message).expecting(expected))
-            }
+            Some(expected) => Err(refusal::wrong_form(text, expected, class, context)),
         }
     }
 
@@ -140,14 +140,11 @@ macro_rules! decimal_values {
 
             fn read(scalar: Scalar<'_>, form: &Form, context: &mut Context) -> Result<Self, Problem> {
                 let Form::Decimal { sign, .. } = *form else { unreachable!("a decimal field is declared with a decimal form") };
-                let value = Self::parse(scalar.text, context.amounts).map_err(decimal_problem)?;
+                let value = Self::parse(scalar.text, context.amounts).map_err(refusal::decimal)?;
                 let signed = scalar.text.starts_with(['-', '+']);
                 match sign.complaint(value.value(), signed, context.receipt_type) {
                     None => Ok(value),
-                    Some((kind, expected)) => {
-                        let message = format!("{value} is out of range: {expected} is expected");
-                        Err(Problem::new("ESTRUCTURA-23", kind, message).expecting(expected))
-                    }
+                    Some((kind, expected)) => Err(refusal::sign(scalar.text, value.value(), kind, expected)),
                 }
             }
 
@@ -168,25 +165,11 @@ decimal_values!(
     TipoCambio PositiveButIn41,
 );
 
-fn decimal_problem(error: DecimalError) -> Problem {
-    let message = error.to_string();
-    match error {
-        DecimalError::NotANumber { .. } | DecimalError::Float { .. } => {
-            Problem::new("ESTRUCTURA-20", "decimal_parsing", message)
-        }
-        DecimalError::Decimals { scale, .. } => {
-            Problem::new("ESTRUCTURA-21", "decimal_max_places", message).expecting(format!("at most {scale} decimals"))
-        }
-        DecimalError::Integers { integers, .. } => Problem::new("ESTRUCTURA-22", "decimal_whole_digits", message)
-            .expecting(format!("at most {integers} digits before the point")),
-    }
-}
-
 impl Sign {
     /// The kind of error and what was expected; none when the sign fits.
     fn complaint(
         self,
-        value: rust_decimal::Decimal,
+        value: Decimal,
         signed: bool,
         receipt_type: ReceiptType,
     ) -> Option<(&'static str, &'static str)> {
@@ -215,16 +198,12 @@ impl Value for u32 {
         let max = max.of(context.receipt_type);
         let text = scalar.whole();
         if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(Problem::new(
-                "ESTRUCTURA-24",
-                "int_parsing",
-                "a whole number in digits is expected",
-            ));
+            return Err(refusal::whole_number(context.field, text));
         }
         match text.parse::<Self>() {
             Ok(number) if (min..=max).contains(&number) => Ok(number),
             _ => {
-                let message = format!("the number must be from {min} to {max}");
+                let message = format!("{} is from {min} to {max}, {text} was given", context.field);
                 let kind = if text.parse().is_ok_and(|number: Self| number < min) {
                     "greater_than_equal"
                 } else {
@@ -244,11 +223,9 @@ impl Value for u32 {
 impl Value for u64 {
     const FORM: Form = super::text_of(Class::Digits, 10);
 
-    fn read(scalar: Scalar<'_>, _: &Form, _: &mut Context) -> Result<Self, Problem> {
-        scalar
-            .whole()
-            .parse()
-            .map_err(|_| Problem::new("ESTRUCTURA-24", "int_parsing", "a whole number in digits is expected"))
+    fn read(scalar: Scalar<'_>, _: &Form, context: &mut Context) -> Result<Self, Problem> {
+        let text = scalar.whole();
+        text.parse().map_err(|_| refusal::whole_number(context.field, text))
     }
 
     fn write(&self, out: &mut Vec<u8>) {
@@ -256,14 +233,20 @@ impl Value for u64 {
     }
 }
 
+/// The types that a `FromStr` reads: code and kind of the refusal, the form, and what a misspelled text means.
 macro_rules! parsed_values {
-    ($($Type:ty: $form:expr, $code:literal, $kind:literal, $expected:expr;)+) => {$(
+    ($($Type:ty: $form:expr, $code:literal, $kind:literal, $expected:expr, $meant:expr;)+) => {$(
         impl Value for $Type {
             const FORM: Form = $form;
 
             fn read(scalar: Scalar<'_>, _: &Form, _: &mut Context) -> Result<Self, Problem> {
-                scalar.whole().parse().map_err(|error: <$Type as std::str::FromStr>::Err| {
-                    Problem::new($code, $kind, error.to_string()).expecting($expected)
+                let text = scalar.whole();
+                text.parse().map_err(|error: <$Type as std::str::FromStr>::Err| {
+                    let problem = |message: String| Problem::new($code, $kind, message);
+                    match $meant(text) {
+                        Some(meant) => problem(meant.message).expecting(meant.write),
+                        None => problem(error.to_string()).expecting($expected),
+                    }
                 })
             }
 
@@ -275,31 +258,24 @@ macro_rules! parsed_values {
 }
 
 parsed_values! {
-    Fecha: Form::Fecha, "ESTRUCTURA-30", "date_parsing", Fecha::FORM;
-    FechaHora: Form::FechaHora, "ESTRUCTURA-31", "datetime_parsing", FechaHora::FORM;
-    Encf: Form::Encf, "ESTRUCTURA-33", "value_error", "E and twelve digits";
-    Ncf: Form::Ncf, "ESTRUCTURA-34", "value_error", "11, 13 or 19 characters";
-    ReceiptType: Form::ReceiptType, "ESTRUCTURA-15", "enum", "31, 32, 33, 34, 41, 43, 44, 45, 46 or 47";
+    Fecha: Form::Fecha, "ESTRUCTURA-30", "date_parsing", Fecha::FORM, refusal::day;
+    FechaHora: Form::FechaHora, "ESTRUCTURA-31", "datetime_parsing", FechaHora::FORM, refusal::no_advice;
+    Encf: Form::Encf, "ESTRUCTURA-33", "value_error", "E and twelve digits", refusal::encf;
+    Ncf: Form::Ncf, "ESTRUCTURA-34", "value_error", "11, 13 or 19 characters", refusal::ncf;
+    ReceiptType: Form::ReceiptType, "ESTRUCTURA-15", "enum", "31, 32, 33, 34, 41, 43, 44, 45, 46 or 47", refusal::receipt_type;
 }
 
 impl Value for Rnc {
     const FORM: Form = Form::Rnc;
 
     fn read(scalar: Scalar<'_>, _: &Form, context: &mut Context) -> Result<Self, Problem> {
-        let rnc: Self = scalar.whole().parse().map_err(|error: crate::RncError| {
-            let bare: String = scalar
-                .text
-                .chars()
-                .filter(|character| !matches!(character, '-' | ' '))
-                .collect();
-            let problem = Problem::new("ESTRUCTURA-32", "value_error", error.to_string());
-            if bare.parse::<Self>().is_ok() {
-                problem.expecting(bare)
-            } else {
-                problem.expecting("9 or 11 digits")
-            }
-        })?;
-        if !rnc.check_digit_ok() {
+        let text = scalar.whole();
+        let rnc: Self = text
+            .parse()
+            .map_err(|error: crate::RncError| refusal::rnc(text, &error, context))?;
+        if let Some(filler) = crate::rules::filler(&rnc, context) {
+            context.notices.push(filler);
+        } else if !rnc.check_digit_ok() {
             let message = format!("the check digit of {rnc} does not fit; a few valid numbers are like that");
             context.notices.push(Problem::new("AVISO-04", "check_digit", message));
         }
@@ -333,39 +309,15 @@ fn is_digits(code: &str) -> bool {
     code.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Reads a code of a catalogue by its `FromStr`.
-pub(crate) fn read_code<T: std::str::FromStr>(scalar: Scalar<'_>, catalogue: Catalogue) -> Result<T, Problem> {
-    scalar.whole().parse().map_err(|_| {
-        const WORTH_LISTING: usize = 20;
-        let problem = |expected: String| {
-            Problem::new(
-                "ESTRUCTURA-14",
-                "enum",
-                format!("the code is not in the catalogue: {expected}"),
-            )
-            .expecting(expected)
-        };
-        if catalogue.len() <= WORTH_LISTING {
-            let listed: Vec<String> = catalogue
-                .iter()
-                .map(|(code, words)| {
-                    if words.is_empty() {
-                        (*code).to_owned()
-                    } else {
-                        format!("{code} {words}")
-                    }
-                })
-                .collect();
-            problem(format!("one of {}", listed.join(", ")))
-        } else {
-            problem(format!(
-                "one of {} codes from {} to {}",
-                catalogue.len(),
-                catalogue[0].0,
-                catalogue[catalogue.len() - 1].0
-            ))
-        }
-    })
+/// Reads a code of a catalogue by its `FromStr`. `also` has other names of its entries.
+pub(crate) fn read_code<T: std::str::FromStr>(
+    scalar: Scalar<'_>,
+    catalogue: Catalogue,
+    also: &[(&str, &str)],
+    context: &Context,
+) -> Result<T, Problem> {
+    let text = scalar.whole();
+    text.parse().map_err(|_| refusal::code(text, catalogue, also, context))
 }
 
 /// The only repeated value: telephone numbers.

@@ -5,9 +5,10 @@ use super::finding::{at, id_doc, referencia, totales};
 use super::{Case, Findings, Rule, ZERO};
 use crate::ReceiptType::{E31, E32, E33, E34};
 use crate::catalogue::{CodigoModificacion, IndicadorNotaCredito};
-use crate::document::InformacionReferencia;
+use crate::document::{Document, InformacionReferencia};
 use crate::totals::indicador_nota_credito;
-use crate::{Fecha, Ncf, ReceiptType};
+use crate::violation::Violation;
+use crate::{Environment, Fecha, Ncf, ReceiptType};
 
 pub(super) const RULES: &[Rule] = &[
     Rule::rejected(
@@ -88,7 +89,25 @@ pub(super) const RULES: &[Rule] = &[
         "a correction of text is a credit note",
         correction_of_text_is_a_credit_note,
     ),
+    Rule::notice(
+        "REFERENCIA-14",
+        "table of paper receipts of series B",
+        "a paper number of series B has a code that exists",
+        paper_code_exists,
+    ),
+    Rule::notice(
+        "REFERENCIA-15",
+        "IT of March 2026 §19; Instructivo de Contingencia of February 2026",
+        "a contingency receipt is replaced within 30 calendar days after a contingency of at most 15",
+        replacement_is_in_time,
+    ),
 ];
+
+/// How long paper receipts may be issued in a contingency, in calendar days.
+const DAYS_ON_PAPER: i32 = 15;
+
+/// How long after the end of the contingency they may be replaced, in calendar days.
+const DAYS_TO_REPLACE: i32 = 30;
 
 /// Calendar days from one day to another.
 pub(super) fn days_between(earlier: Fecha, later: Fecha) -> i32 {
@@ -108,22 +127,14 @@ fn type_of(number: &Ncf) -> Option<ReceiptType> {
         .or_else(|| paper_equivalent(number))
 }
 
+/// The code of a paper receipt of series B.
+fn paper_code(number: &Ncf) -> Option<&str> {
+    number.as_str().strip_prefix('B')?.get(..2)
+}
+
 /// The type that replaces a paper receipt of series B.
 fn paper_equivalent(number: &Ncf) -> Option<ReceiptType> {
-    let code = number.as_str().strip_prefix('B')?.get(..2)?;
-    Some(match code {
-        "01" => E31,
-        "02" => E32,
-        "03" => E33,
-        "04" => E34,
-        "11" => ReceiptType::E41,
-        "13" => ReceiptType::E43,
-        "14" => ReceiptType::E44,
-        "15" => ReceiptType::E45,
-        "16" => ReceiptType::E46,
-        "17" => ReceiptType::E47,
-        _ => return None,
-    })
+    paper_code(number).and_then(ReceiptType::of_paper)
 }
 
 fn reference<'a>(case: &Case<'a>) -> &'a InformacionReferencia {
@@ -200,6 +211,75 @@ fn replacement_is_of_an_equivalent_paper_receipt(case: &Case<'_>, out: &mut Find
             case.receipt_type
         );
         out.wrong(path, message).given(number);
+    }
+}
+
+/// Code 4 with such a number is refused already. Code 12 has no electronic equivalent and exists.
+fn paper_code_exists(case: &Case<'_>, out: &mut Findings<'_>) {
+    let replaces = reference(case).codigo_modificacion == Some(CodigoModificacion::ReemplazaContingencia);
+    let Some(number) = reference(case).ncf_modificado.as_ref().filter(|_| !replaces) else {
+        return;
+    };
+    let exists = |code: &str| code == "12" || ReceiptType::of_paper(code).is_some();
+    if let Some(code) = paper_code(number).filter(|code| !exists(code)) {
+        let message = format!("{number} is a paper number of type B{code}, which does not exist: is it typed wrong?");
+        out.differs(
+            referencia("NCFModificado"),
+            number,
+            "B01, B02, B03, B04, B11, B12, B13, B14, B15, B16 or B17 and eight digits",
+            message,
+        );
+    }
+}
+
+/// When the contingency ended is known to the issuer alone, so the day of the paper receipt stands for it.
+fn replacement_is_in_time(case: &Case<'_>, out: &mut Findings<'_>) {
+    if reference(case).codigo_modificacion != Some(CodigoModificacion::ReemplazaContingencia) {
+        return;
+    }
+    let Some((paper, issue)) = days(case) else { return };
+    // Test documents have the dates of their own time.
+    let replaced = if case.environment == Environment::Ecf {
+        issue.max(case.today)
+    } else {
+        issue
+    };
+    let days = days_between(paper, replaced);
+    if days <= DAYS_TO_REPLACE {
+        return;
+    }
+    let terms = "paper may be issued for 15 calendar days after the contingency was declared in the authority's portal, \
+                 and each receipt is replaced within 30 calendar days after its end";
+    let message = if days > DAYS_ON_PAPER + DAYS_TO_REPLACE {
+        format!("the paper receipt of {paper} is {days} days old, more than the 45 that the terms allow: {terms}")
+    } else {
+        format!(
+            "the paper receipt of {paper} is {days} days old: it is replaced in time only if the contingency ended at most \
+             30 days ago; {terms}"
+        )
+    };
+    out.wrong(referencia("FechaNCFModificado"), message).given(paper);
+}
+
+/// Says which indicator the two dates give, where it is missing in a credit note.
+pub(crate) fn advise_indicator(document: &Document, violations: &mut [Violation]) {
+    let path = id_doc("IndicadorNotaCredito");
+    let dates = document.informacion_referencia.fecha_ncf_modificado;
+    let Some((modified, issue)) = dates.zip(document.encabezado.emisor.fecha_emision) else {
+        return;
+    };
+    let missing = violations
+        .iter_mut()
+        .filter(|violation| violation.kind == "missing" && violation.path == path);
+    for violation in missing {
+        let expected = indicador_nota_credito(issue, modified);
+        violation.message = format!(
+            "IndicadorNotaCredito is mandatory in type 34: the note of {issue} comes {} calendar days after the receipt of \
+             {modified}, so it is {expected} ({})",
+            days_between(modified, issue),
+            expected.words()
+        );
+        violation.expected = Some(expected.to_string());
     }
 }
 

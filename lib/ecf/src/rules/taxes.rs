@@ -4,11 +4,11 @@ use rust_decimal::Decimal;
 
 use super::finding::{Path, at, line};
 use super::{Case, Findings, Rule};
-use crate::Monto;
 use crate::ReceiptType::E44;
 use crate::catalogue::{ImpuestoClass, TipoImpuesto};
 use crate::document::{ImpuestoAdicional, Item};
 use crate::violation::Grade;
+use crate::{Monto, Porcentaje};
 
 pub(super) const RULES: &[Rule] = &[
     Rule::rejected(
@@ -49,9 +49,15 @@ pub(super) const RULES: &[Rule] = &[
     ),
     Rule::notice(
         "IMPUESTO-07",
-        "format, table I; the rates of 006 to 022 change each quarter",
-        "TasaImpuestoAdicional is the rate of the table",
-        rates_are_those_of_the_table,
+        "resolutions of the authority: the rates of 006 to 022 change each quarter, from 2027 on each year",
+        "TasaImpuestoAdicional of the taxes 006 to 022 is the rate of the day",
+        rates_are_those_of_the_day,
+    ),
+    Rule::rejected(
+        "IMPUESTO-08",
+        "format, table I",
+        "the rate of the taxes 001 to 005 and 023 to 039 is fixed",
+        fixed_rates_are_those_of_the_table,
     ),
 ];
 
@@ -243,18 +249,34 @@ fn computed_amounts(case: &Case<'_>, tax: TipoImpuesto) -> Vec<Decimal> {
         .collect()
 }
 
-/// The rates of 006 to 022 are known for some quarters only, and the test environments use one of their own: they are
-/// told as what was expected only where a rate of the day is known.
-fn rates_are_those_of_the_table(case: &Case<'_>, out: &mut Findings<'_>) {
+/// The rates of the entries that are not the known one: place, tax, given rate, known rate.
+fn other_rates<'a>(case: &Case<'a>) -> impl Iterator<Item = (usize, TipoImpuesto, &'a Porcentaje, Decimal)> {
     let day = case.document.encabezado.emisor.fecha_emision;
-    for (index, given) in entries(case).iter().enumerate() {
-        let Some((tax, rate)) = given.tipo_impuesto.zip(given.tasa_impuesto_adicional.as_ref()) else {
-            continue;
-        };
-        let Some(known) = case.rates.tasa(tax, day).filter(|known| *known != rate.value()) else {
-            continue;
-        };
+    let rates = case.rates;
+    entries(case).iter().enumerate().filter_map(move |(index, given)| {
+        let (tax, rate) = given.tipo_impuesto.zip(given.tasa_impuesto_adicional.as_ref())?;
+        let known = rates.tasa(tax, day).filter(|known| *known != rate.value())?;
+        Some((index, tax, rate, known))
+    })
+}
+
+/// The rates of 006 to 022 are known for some periods only, and the test environments use one of their own: they are
+/// expected only where a rate of the day is known.
+fn rates_are_those_of_the_day(case: &Case<'_>, out: &mut Findings<'_>) {
+    for (index, tax, rate, known) in other_rates(case).filter(|(_, tax, ..)| !tax.has_fixed_rate()) {
         let message = format!("the rate of tax {tax} ({}) in force is {known}", tax.words());
+        out.differs(entry(index, "TasaImpuestoAdicional"), rate, known, message);
+    }
+}
+
+fn fixed_rates_are_those_of_the_table(case: &Case<'_>, out: &mut Findings<'_>) {
+    for (index, tax, rate, known) in other_rates(case).filter(|(_, tax, ..)| tax.has_fixed_rate()) {
+        let fraction = rate.value() * Decimal::ONE_HUNDRED == known;
+        let unit = if fraction { ", in percent" } else { "" };
+        let message = format!(
+            "the rate of tax {tax} ({}) is fixed: write {known}{unit}, not {rate}",
+            tax.words()
+        );
         out.differs(entry(index, "TasaImpuestoAdicional"), rate, known, message);
     }
 }

@@ -1,24 +1,175 @@
-//! Text that went through the wrong encoding on its way to us. It is told and never repaired: the signed receipt says
-//! what the caller said.
+//! Text that was mangled on its way to us: a wrong encoding, invisible characters, references of HTML. It is reported and
+//! never repaired: the signed receipt says what the caller said.
 
 use super::RuleInfo;
 use crate::field::Problem;
 use crate::violation::Grade;
 
 /// Judged while the payload is read.
-pub(super) const RULE: RuleInfo = RuleInfo {
-    code: "AVISO-20",
-    grade: Grade::Notice,
-    source: "seen on printed receipts",
-    summary: "text was not damaged by a wrong encoding",
-};
+pub(super) const RULES: &[RuleInfo] = &[
+    RuleInfo {
+        code: DAMAGED,
+        grade: Grade::Notice,
+        source: "seen on printed receipts",
+        summary: "text was not damaged by a wrong encoding",
+    },
+    RuleInfo {
+        code: INVISIBLE,
+        grade: Grade::Notice,
+        source: "seen in names copied from web pages and office documents",
+        summary: "text holds no invisible characters",
+    },
+    RuleInfo {
+        code: REFERENCE,
+        grade: Grade::Notice,
+        source: "seen on printed receipts",
+        summary: "text holds no character references or markup of HTML and no escapes of JSON",
+    },
+];
 
-/// What is to be told of a text that looks damaged.
-pub(crate) fn complaint(text: &str) -> Option<Problem> {
-    let (word, cause) = damage(text)?;
-    let message = format!("the word {word:?} looks damaged: {cause}; it is kept as it came");
-    Some(Problem::new(RULE.code, "text_damaged", message))
+const DAMAGED: &str = "AVISO-20";
+const INVISIBLE: &str = "AVISO-22";
+const REFERENCE: &str = "AVISO-23";
+
+/// What looks wrong about a text, which is kept as it came.
+pub(crate) fn complaints(text: &str) -> impl Iterator<Item = Problem> {
+    let damaged = damage(text).map(|(word, cause)| {
+        let message = format!("the word {word:?} looks damaged: {cause}; it is kept as it came");
+        Problem::new(DAMAGED, "text_damaged", message)
+    });
+    [damaged, invisible(text), escaped(text)].into_iter().flatten()
 }
+
+/// The first invisible character, and the text without any.
+fn invisible(text: &str) -> Option<Problem> {
+    if text.is_ascii() {
+        return None;
+    }
+    let hidden = |character: char| name_of_invisible(character).is_some();
+    let (index, character) = text.char_indices().find(|(_, character)| hidden(*character))?;
+    let visible: String = text.chars().filter(|character| !hidden(*character)).collect();
+    let place = text[..index].chars().count() + 1;
+    let name = name_of_invisible(character)?;
+    let message = format!(
+        "the text holds the invisible character U+{:04X} ({name}) at character {place}; it is kept as it came, write \
+         {visible:?} to be rid of it",
+        u32::from(character)
+    );
+    Some(Problem::new(INVISIBLE, "text_invisible", message).expecting(visible))
+}
+
+/// The joiner U+200D is left out: it belongs into emoji.
+fn name_of_invisible(character: char) -> Option<&'static str> {
+    Some(match character {
+        '\u{200B}' => "zero width space",
+        '\u{200C}' | '\u{2060}' => "joiner",
+        '\u{FEFF}' => "byte order mark",
+        '\u{AD}' => "soft hyphen",
+        '\u{180E}' => "vowel separator",
+        '\u{200E}' | '\u{200F}' | '\u{61C}' | '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => "direction mark",
+        '\u{E0000}'..='\u{E007F}' => "tag",
+        _ => return None,
+    })
+}
+
+/// The first character reference, escape or markup, and the text with all of them replaced.
+fn escaped(text: &str) -> Option<Problem> {
+    if !text.contains(['&', '\\', '<']) {
+        return None;
+    }
+    let mut plain = String::new();
+    let mut first = None;
+    let mut rest = text;
+    while let Some(start) = rest.find(['&', '\\', '<']) {
+        plain.push_str(&rest[..start]);
+        let from = &rest[start..];
+        match decoded(from) {
+            Some((length, character)) => {
+                first.get_or_insert(&from[..length]);
+                plain.push_str(&character);
+                rest = &from[length..];
+            }
+            None => {
+                plain.push_str(&from[..1]);
+                rest = &from[1..];
+            }
+        }
+    }
+    plain.push_str(rest);
+    let first = first?;
+    let message = format!("the text holds {first:?}, which is printed as it stands: write {plain:?}");
+    Some(Problem::new(REFERENCE, "text_escaped", message).expecting(plain))
+}
+
+/// How long the reference at the start of the text is, and what it stands for.
+fn decoded(text: &str) -> Option<(usize, String)> {
+    const LONGEST: usize = 12;
+    if let Some(digits) = text.strip_prefix("\\u").and_then(|rest| rest.get(..4)) {
+        let character = u32::from_str_radix(digits, 16).ok().and_then(char::from_u32)?;
+        return Some((6, character.to_string()));
+    }
+    if text.starts_with('<') {
+        let end = text.find('>').filter(|end| *end < LONGEST)?;
+        let tag = text[1..end]
+            .trim_start_matches('/')
+            .trim_end_matches(['/', ' '])
+            .to_ascii_lowercase();
+        let is_markup = matches!(
+            tag.as_str(),
+            "br" | "b" | "i" | "p" | "u" | "strong" | "em" | "span" | "div"
+        );
+        return is_markup.then(|| (end + 1, if tag == "br" { " ".to_owned() } else { String::new() }));
+    }
+    let end = text.find(';').filter(|end| *end < LONGEST)?;
+    let name = text.get(1..end)?;
+    let character = match name.strip_prefix('#') {
+        Some(number) => {
+            let code = match number.strip_prefix(['x', 'X']) {
+                Some(hex) => u32::from_str_radix(hex, 16),
+                None => number.parse(),
+            };
+            code.ok().and_then(char::from_u32)?
+        }
+        None => NAMED.iter().find(|(known, _)| *known == name)?.1,
+    };
+    Some((end + 1, character.to_string()))
+}
+
+/// The references of HTML that Spanish texts use.
+const NAMED: [(&str, char); 32] = [
+    ("amp", '&'),
+    ("lt", '<'),
+    ("gt", '>'),
+    ("quot", '"'),
+    ("apos", '\''),
+    ("nbsp", ' '),
+    ("aacute", 'á'),
+    ("eacute", 'é'),
+    ("iacute", 'í'),
+    ("oacute", 'ó'),
+    ("uacute", 'ú'),
+    ("ntilde", 'ñ'),
+    ("uuml", 'ü'),
+    ("Aacute", 'Á'),
+    ("Eacute", 'É'),
+    ("Iacute", 'Í'),
+    ("Oacute", 'Ó'),
+    ("Uacute", 'Ú'),
+    ("Ntilde", 'Ñ'),
+    ("Uuml", 'Ü'),
+    ("ccedil", 'ç'),
+    ("iquest", '¿'),
+    ("iexcl", '¡'),
+    ("deg", '°'),
+    ("ordm", 'º'),
+    ("ordf", 'ª'),
+    ("copy", '©'),
+    ("reg", '®'),
+    ("trade", '™'),
+    ("euro", '€'),
+    ("ndash", '–'),
+    ("mdash", '—'),
+];
 
 /// The first damaged word, and what happened to it.
 fn damage(text: &str) -> Option<(&str, &'static str)> {
@@ -77,6 +228,40 @@ mod tests {
             ("COMPA¿IA", "COMPA¿IA"),
         ] {
             assert_eq!(damage(text).map(|(word, _)| word), Some(word), "{text}");
+        }
+    }
+
+    #[test]
+    fn c9_invisible_characters_and_references_are_reported_with_the_plain_text() {
+        for (text, code, plain) in [
+            ("Caf\u{200B}é", INVISIBLE, "Café"),
+            ("\u{FEFF}Pérez", INVISIBLE, "Pérez"),
+            ("ABC\u{202E}DEF", INVISIBLE, "ABCDEF"),
+            ("coope\u{AD}rativa", INVISIBLE, "cooperativa"),
+            ("Caf&eacute; &amp; T&eacute;", REFERENCE, "Café & Té"),
+            ("Ni&#241;o", REFERENCE, "Niño"),
+            ("Ni&#xF1;o", REFERENCE, "Niño"),
+            ("Ni\\u00f1o", REFERENCE, "Niño"),
+            ("uno<br/>dos", REFERENCE, "uno dos"),
+        ] {
+            let found: Vec<Problem> = complaints(text).collect();
+            let told: Vec<_> = found
+                .iter()
+                .map(|problem| (problem.code, problem.expected.as_deref().unwrap()))
+                .collect();
+            assert_eq!(told, [(code, plain)], "{text:?}");
+        }
+        for sound in [
+            "AT&T; S&P",
+            "a < b > c",
+            "C:\\unidad",
+            "👨\u{200D}👩\u{200D}👧",
+            "R&D;",
+            "&;",
+            "<>",
+            "\\u12",
+        ] {
+            assert_eq!(complaints(sound).count(), 0, "{sound:?}");
         }
     }
 

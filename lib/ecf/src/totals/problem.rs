@@ -26,7 +26,7 @@ pub enum Problem {
         path: Vec<String>,
     },
     /// Discounts that exceed what they reduce.
-    #[error("the amount would be {exact}: the discounts exceed what they reduce")]
+    #[error("{} would be {exact}: the discounts exceed what they reduce by {}; lower them, or give money back by a credit note (type 34)", field(.path), .exact.abs())]
     Negative {
         /// Where the amount belongs.
         path: Vec<String>,

@@ -1,4 +1,5 @@
-//! Rates of the additional taxes. Those of the excise taxes on alcohol and tobacco are set anew each quarter.
+//! Rates of the additional taxes. Those of the excise taxes on alcohol and tobacco are set anew each quarter, from 2027 on
+//! each year (Ley 30-26). A rate is found by the day of issue, so the length of its period does not matter.
 
 use jiff::civil::{Date, date};
 use rust_decimal::Decimal;
@@ -39,14 +40,20 @@ pub struct IscRates {
     entries: Vec<IscRate>,
 }
 
-/// The quarterly rates that were published (resolution DDG-AR1-2025-00006, by the press), in hundredths of a peso.
-const PUBLISHED: [(IscGroup, Date, Date, u32); 6] = [
+/// The rates that were published (resolutions DDG-AR1-2025-00006 and DDG-AR1-2026-00068, by the press), in hundredths of a
+/// peso. Those of January to June 2026 are not known, nor that of packets of ten from July to September 2026.
+const PUBLISHED: [(IscGroup, Date, Date, u32); 11] = [
     (IscGroup::Alcohol, date(2025, 7, 1), date(2025, 9, 30), 73_757),
     (IscGroup::Alcohol, date(2025, 10, 1), date(2025, 12, 31), 74_560),
+    (IscGroup::Alcohol, date(2026, 7, 1), date(2026, 9, 30), 76_429),
+    (IscGroup::Alcohol, date(2026, 10, 1), date(2026, 12, 31), 76_865),
     (IscGroup::Cigarrillos20, date(2025, 7, 1), date(2025, 9, 30), 6_239),
     (IscGroup::Cigarrillos20, date(2025, 10, 1), date(2025, 12, 31), 6_307),
+    (IscGroup::Cigarrillos20, date(2026, 7, 1), date(2026, 9, 30), 6_465),
+    (IscGroup::Cigarrillos20, date(2026, 10, 1), date(2026, 12, 31), 6_502),
     (IscGroup::Cigarrillos10, date(2025, 7, 1), date(2025, 9, 30), 3_120),
     (IscGroup::Cigarrillos10, date(2025, 10, 1), date(2025, 12, 31), 3_153),
+    (IscGroup::Cigarrillos10, date(2026, 10, 1), date(2026, 12, 31), 3_251),
 ];
 
 /// The rate for alcohol in the authority's own certification receipts, whatever their date, in hundredths of a peso.
@@ -129,13 +136,41 @@ mod tests {
             ("006", "30-09-2025", Some("737.57")),
             ("018", "01-10-2025", Some("745.60")),
             ("006", "01-01-2026", None),
+            ("006", "30-06-2026", None),
+            ("006", "01-07-2026", Some("764.29")),
+            ("013", "30-09-2026", Some("764.29")),
+            ("006", "01-10-2026", Some("768.65")),
+            ("018", "31-12-2026", Some("768.65")),
+            ("006", "01-01-2027", None),
             ("019", "31-12-2025", Some("63.07")),
+            ("019", "01-07-2026", Some("64.65")),
+            ("020", "27-11-2026", Some("65.02")),
+            ("021", "30-09-2026", None),
+            ("022", "01-10-2026", Some("32.51")),
             ("022", "01-07-2025", Some("31.20")),
             ("021", "30-06-2025", None),
         ] {
             assert_eq!(tasa(&rates, code, Some(day)).as_deref(), expected, "{code} {day}");
         }
         assert_eq!(tasa(&rates, "006", None), None);
+    }
+
+    #[test]
+    fn a_rate_may_hold_for_a_year() {
+        let rates = IscRates::of(Environment::Ecf).with(IscRate {
+            group: IscGroup::Alcohol,
+            since: Some(date(2027, 1, 1)),
+            until: Some(date(2027, 12, 31)),
+            tasa: Decimal::new(78_000, 2),
+        });
+        for (day, expected) in [
+            ("31-12-2026", Some("768.65")),
+            ("01-01-2027", Some("780.00")),
+            ("31-12-2027", Some("780.00")),
+            ("01-01-2028", None),
+        ] {
+            assert_eq!(tasa(&rates, "006", Some(day)).as_deref(), expected, "{day}");
+        }
     }
 
     #[test]

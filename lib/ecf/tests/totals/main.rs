@@ -183,7 +183,13 @@ fn a_list_of_taxes_without_amounts_gives_rates_and_one_with_amounts_is_left_as_i
 fn what_cannot_be_computed_is_told_with_its_reason() {
     let mut beer = line(1, "1", "100");
     beer["TablaImpuestoAdicional"] = json!([{"TipoImpuesto": "006"}, {"TipoImpuesto": "023"}]);
-    let payload = invoice(vec![beer.clone()]);
+    // A day whose rate is not in the table.
+    let unrated = |lines| {
+        let mut payload = invoice(lines);
+        payload["Encabezado"]["Emisor"]["FechaEmision"] = json!("27-03-2026");
+        payload
+    };
+    let payload = unrated(vec![beer.clone()]);
     let missing = |field: &str| (format!("DetallesItems/Item/0/{field}"), "CALCULO-04");
     let fields = [
         "CantidadReferencia",
@@ -192,7 +198,6 @@ fn what_cannot_be_computed_is_told_with_its_reason() {
         "PrecioUnitarioReferencia",
     ]
     .map(missing);
-    // The rate of the day is not in the table.
     let mut all = vec![("Encabezado/Totales/ImpuestosAdicionales".to_owned(), "CALCULO-03")];
     all.extend(fields.clone());
     assert_eq!(refused(&payload), all);
@@ -204,7 +209,7 @@ fn what_cannot_be_computed_is_told_with_its_reason() {
     ] {
         beer[field] = value;
     }
-    assert_eq!(refused(&invoice(vec![beer.clone()])), all[..1]);
+    assert_eq!(refused(&unrated(vec![beer.clone()])), all[..1]);
 
     let mut rated = payload.clone();
     rated["Encabezado"]["Totales"] =
