@@ -1,7 +1,7 @@
 //! The printed representation of a receipt, as a file that is kept.
 //!
 //! It is made of frozen bytes, so nothing on the receipt says where it is: the name of the object carries all that it was made
-//! of. What was made of the same things is found again, and what changes one of them (the state of contingency, the company's design, our layouts)
+//! of. What was made of the same things is found again, and what changes one of them (contingency, a rejection, the company's design, our layouts)
 //! leads to another object.
 
 use bytes::Bytes;
@@ -116,6 +116,7 @@ impl Files {
         let mode = match mode(receipt) {
             Mode::Normal => "normal",
             Mode::Contingency => "contingency",
+            Mode::Rejected => "rejected",
         };
         ContentHash::of_parts([
             b"ri".as_slice(),
@@ -130,11 +131,11 @@ impl Files {
     }
 }
 
-/// Whether the authority is out of reach, which only the record knows.
+/// Whether the authority is out of reach or rejected the receipt, which only the record knows.
 fn mode(receipt: &Receipt) -> Mode {
-    if receipt.state == ReceiptState::Contingency {
-        Mode::Contingency
-    } else {
-        Mode::Normal
+    match receipt.state {
+        ReceiptState::Contingency => Mode::Contingency,
+        ReceiptState::Rejected => Mode::Rejected,
+        _ => Mode::Normal,
     }
 }

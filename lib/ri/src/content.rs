@@ -52,6 +52,8 @@ pub(crate) struct Content {
     /// The day and time of signing, as in the document.
     pub(crate) signed_at: ecf::FechaHora,
     pub(crate) encf: String,
+    /// What stands above the title on every sheet.
+    pub(crate) mark: Option<&'static str>,
 }
 
 /// Legends of the authority's description of the modes (Informe Técnico, "Representación impresa").
@@ -59,6 +61,8 @@ const DEFERRED: &str = "e-CF emitido en modalidad Envío Diferido, podrá ser co
                         las veinticuatro (24) horas.";
 const CONTINGENCY: &str = "e-CF emitido en modalidad de Contingencia, el cual podrá ser consultado para su validez fiscal, \
                            a partir de las setenta y dos (72) horas.";
+/// In the words of the authority's own tool (manual of July 2026).
+const REJECTED: &str = "e-CF sin valor fiscal";
 /// Customary, and what tells the paper from the receipt itself.
 pub(crate) const CLOSING: &str = "Representación impresa de un e-CF";
 
@@ -108,6 +112,7 @@ impl Content {
                 },
             ],
             signed_at,
+            mark: (mode == Mode::Rejected).then_some(REJECTED),
             encf: value(&header.id_doc.encf).unwrap_or_default(),
         }
     }

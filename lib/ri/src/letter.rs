@@ -103,7 +103,11 @@ fn write_head(sheet: &mut Sheet, content: &Content, design: &Design) -> f32 {
         y = sheet.text(Role::Paragraph, &contact, left, y, Style::regular(8.0).colored(GRAY));
     }
     let title = Style::bold(13.0).colored(design.color.on_white());
-    let mut right_y = sheet.text(Role::Heading, content.title, right, TOP, title) + 3.0;
+    let mut right_y = TOP;
+    if let Some(mark) = content.mark {
+        right_y = sheet.text(Role::Paragraph, mark, right, right_y, Style::bold(18.0)) + 3.0;
+    }
+    right_y = sheet.text(Role::Heading, content.title, right, right_y, title) + 3.0;
     for (index, pair) in content.identity.iter().enumerate() {
         let style = if index == 0 {
             Style::bold(11.0)

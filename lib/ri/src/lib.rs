@@ -42,13 +42,13 @@ pub struct Options<'a> {
     pub hosts: &'a StampHosts,
     /// The paper.
     pub format: Format,
-    /// How it was issued, where the receipt does not say so itself.
+    /// How it was issued and what became of it, which the receipt does not say itself.
     pub mode: Mode,
     /// What the issuer adds.
     pub design: &'a Design,
 }
 
-/// How the receipt was issued. Deferred sending needs no word from outside: the receipt carries it.
+/// How the receipt was issued and what became of it. Deferred sending is not among them: the receipt carries it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Mode {
     /// The authority could be reached.
@@ -56,6 +56,8 @@ pub enum Mode {
     Normal,
     /// The authority could not be reached: the paper says from when on the receipt can be looked up.
     Contingency,
+    /// The authority rejected the receipt: every sheet says that it has no fiscal value, as the authority's own tool does.
+    Rejected,
 }
 
 /// Why a receipt is not printed.

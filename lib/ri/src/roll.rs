@@ -155,6 +155,9 @@ impl Writer<'_> {
             y = sheet.text(Role::Paragraph, contact, span, y, self.regular().centered());
         }
         y = self.rule(sheet, y);
+        if let Some(mark) = content.mark {
+            y = sheet.text(Role::Paragraph, mark, span, y, self.bold(4.0).centered()) + 1.0;
+        }
         y = sheet.text(Role::Heading, content.title, span, y, self.bold(1.5).centered()) + 1.0;
         y = self.pairs(sheet, &content.identity, y);
         if !content.buyer.is_empty() || !content.terms.is_empty() {

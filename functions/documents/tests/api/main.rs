@@ -53,11 +53,16 @@ impl Api {
 
     /// The verdict on a receipt, counted as the worker counts it.
     pub(crate) async fn accept(&self, receipt: &Receipt) {
+        self.judge(receipt, ReceiptState::Accepted).await;
+    }
+
+    /// The receipt as the authority judged it.
+    pub(crate) async fn judge(&self, receipt: &Receipt, state: ReceiptState) {
         let (table, scope, now) = (self.stack.table(), &self.company.scope, self.stack.clock().now());
         let id = &receipt.public_id;
         table.record_submitted(scope, id, "track-1", now).await.unwrap();
         let verdict = Verdict {
-            state: ReceiptState::Accepted,
+            state,
             track_id: None,
             error_code: None,
             error_message: None,
@@ -68,13 +73,7 @@ impl Api {
         let recorded = table.record_verdict(scope, id, verdict, now).await.unwrap();
         assert!(matches!(recorded, Recorded::Now(_)));
         table
-            .count_verdict(
-                scope,
-                receipt.day(),
-                receipt.ecf_type,
-                ReceiptState::Accepted,
-                &receipt.monto_total,
-            )
+            .count_verdict(scope, receipt.day(), receipt.ecf_type, state, &receipt.monto_total)
             .await
             .unwrap();
     }

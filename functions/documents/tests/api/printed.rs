@@ -1,6 +1,7 @@
 //! `GET /api/v1/client/documents/{id}/artifacts/ri`: made once, kept, and made anew when something of it changes.
 
 use bytes::Bytes;
+use ecf::ReceiptState;
 use ecf_store::{DesignChanges, Edit, LogoKind, Receipt, StoredLogo};
 use jiff::SignedDuration;
 
@@ -85,6 +86,17 @@ async fn the_legend_of_a_contingency_is_printed_while_it_lasts() {
     assert_ne!(held.bytes, normal.bytes);
     api.accept(&receipt).await;
     assert_eq!(api.get(&ri_of(&receipt, "")).await.bytes, normal.bytes);
+}
+
+#[tokio::test]
+async fn a_rejected_receipt_is_printed_as_one_without_fiscal_value() {
+    let api = Api::start().await;
+    let receipt = api.receipt("E310000000001").await;
+    let before = api.get(&ri_of(&receipt, "")).await;
+    api.judge(&receipt, ReceiptState::Rejected).await;
+    let after = api.get(&ri_of(&receipt, "")).await;
+    assert_eq!((before.status.as_u16(), after.status.as_u16()), (200, 200));
+    assert_ne!(after.bytes, before.bytes);
 }
 
 #[tokio::test]

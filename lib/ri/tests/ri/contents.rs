@@ -261,6 +261,24 @@ fn deferred_sending_and_contingency_have_their_legends() {
 }
 
 #[test]
+fn a_rejected_receipt_says_on_every_sheet_that_it_has_no_fiscal_value() {
+    let mark = "e-CF sin valor fiscal";
+    let mut long = payload(ReceiptType::E31);
+    let line = long["DetallesItems"]["Item"][0].clone();
+    long["DetallesItems"]["Item"] = json!(vec![line; 90]);
+    let long = issue(ReceiptType::E31, &long);
+    for format in Format::ALL {
+        let rejected = try_print(&receipt(ReceiptType::E31), format, Mode::Rejected, &Design::default()).unwrap();
+        assert!(flat(&rejected).contains(mark));
+        assert!(!flat(&print(&receipt(ReceiptType::E31), format)).contains(mark));
+    }
+    let rejected = flat(&try_print(&long, Format::Letter, Mode::Rejected, &Design::default()).unwrap());
+    let sheets = rejected.matches("Página No.").count();
+    assert!(sheets > 1, "{sheets}");
+    assert_eq!(rejected.matches(mark).count(), sheets);
+}
+
+#[test]
 fn the_issuer_adds_a_footer() {
     let design = Design {
         footer: Some("Gracias por su compra".to_owned()),
