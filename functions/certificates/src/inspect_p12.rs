@@ -51,7 +51,8 @@ pub(crate) struct InspectionView {
     encryption: Vec<ProtectionView>,
     keys: Vec<KeyView>,
     certificates: Vec<CertificateDetailView>,
-    /// Positions in `certificates`, from the signer's up to the last issuer that the file has.
+    /// Positions in `certificates`, from the signer's up to the last issuer that the file has. Of several certificates that can sign
+    /// now the one that lasts longest is the signer's.
     chain: Vec<usize>,
     /// Whose the signer's certificate is, seen from the company of the API key: `company`, `other` or `unstated`.
     owner: Option<&'static str>,
@@ -227,17 +228,19 @@ impl From<&P12Problem> for ProblemView {
             code: problem.code(),
             message: problem.to_string(),
             fatal: problem.is_fatal(),
-            what_to_do: what_to_do(problem.code()),
+            what_to_do: what_to_do(problem),
         }
     }
 }
 
 /// Where the message does not say it already.
-fn what_to_do(code: &str) -> Option<&'static str> {
-    Some(match code {
+fn what_to_do(problem: &P12Problem) -> Option<&'static str> {
+    Some(match problem.code() {
         "wrong_password" => "type the PIN as the issuer gave it; letter case and ñ count, blanks around it too",
         "other_format" => "export the certificate with its private key as PKCS#12 (.p12, .pfx)",
-        "mangled_as_text" => "send the bytes as a binary file part; do not read the file as text on the way",
+        "mangled_as_text" | "mangled_as_utf8" | "mangled_without_nuls" | "mangled_line_ends" => {
+            "send the bytes as a binary file part; do not read the file as text on the way"
+        }
         "damaged" => "download or export the file again and compare the sizes",
         "no_key" | "key_mismatch" => "export the certificate again, together with its own private key",
         "no_certificate" => "export the key again, together with its certificate",
@@ -245,6 +248,10 @@ fn what_to_do(code: &str) -> Option<&'static str> {
         "expired" => "ask the issuer to renew the certificate",
         "not_yet_valid" => "wait for the first day of its validity, or correct the clock of the machine that made it",
         "key_usage" | "signer_is_authority" => "ask the issuer for a certificate for signing documents",
+        "not_chosen" => "nothing, unless this certificate should sign: then send a file with it alone",
+        "several_certificates" => "nothing, unless another one should sign: then send a file with it alone",
+        "no_mac" if problem.is_fatal() => "export the file again with a current tool, which adds an integrity check",
+        "no_mac" => "compare the SHA-256 of the certificate with the one that the issuer shows",
         "weak_encryption" => "keep the file as you would keep the key without a PIN, or export it again with AES",
         _ => return None,
     })

@@ -8,12 +8,12 @@ use axum::Json;
 use axum::extract::State;
 use ecf::{Environment, Node, Rnc};
 use ecf_api::{
-    ApiError, Caller, CertificateView, CodedError, Doubt, FieldError, Form, FormFile, FromForm, Owner, P12Fields,
-    ValidForm, ValidationError, open_certificate,
+    ApiError, Caller, CertificateView, CodedError, Doubt, FieldError, Form, FormFile, FromForm, Owner,
+    P12Fields, ValidForm, ValidationError, certificate_warnings, open_certificate,
 };
 use ecf_store::{CertificateActivated, CertificateOwner, CertificateSummary, Company, certificate_summary};
 use http::StatusCode;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 use xmldsig::Certificate;
@@ -24,8 +24,6 @@ pub(crate) const FIELDS: P12Fields = P12Fields {
     file: "certificate",
     pin: "pin",
 };
-/// From then on an upload warns of the expiry.
-const EXPIRES_SOON: SignedDuration = SignedDuration::from_hours(24 * 30);
 
 /// A P12 with its PIN.
 #[derive(ToSchema)]
@@ -108,12 +106,8 @@ pub(crate) async fn upload(
     let owner = Owner::of(certificate, &company.rnc, request.delegate.as_slice());
     let mut warnings = Vec::new();
     warnings.extend(check_owner(&app, &company, &owner, request.delegate.as_ref())?);
-    warnings.extend(other_warnings(
-        certificate,
-        request.environment,
-        caller.environment(),
-        now,
-    ));
+    warnings.extend(certificate_warnings(&identity, FIELDS, now));
+    warnings.extend(other_environment(request.environment, caller.environment()));
     let summary = summary(certificate, request.alias.as_deref(), &company, now);
     let mut claims = !company.verified && owner == Owner::Taxpayer;
     if claims && let Some(doubt) = app.certificate_trust.doubt(&app.vault, &identity, now).await? {
@@ -176,29 +170,11 @@ fn untrusted(company: &Company, doubt: &Doubt) -> FieldError {
     FieldError::new(["body", FIELDS.file], "certificate_error", msg).with_ctx("code", "untrusted_issuer")
 }
 
-fn other_warnings(
-    certificate: &Certificate,
-    given: Option<Environment>,
-    own: Environment,
-    now: Timestamp,
-) -> impl Iterator<Item = FieldError> {
-    let usage = certificate.key_usage.filter(|usage| !usage.digital_signature).map(|_| {
-        let msg = "the key usage of the certificate has nonRepudiation but not digitalSignature";
-        FieldError::new(["body", FIELDS.file], "certificate_error", msg).with_ctx("code", "key_usage")
-    });
-    let left = certificate.not_after.duration_since(now);
-    let expiry = (left < EXPIRES_SOON).then(|| {
-        let msg = format!(
-            "the certificate expires at {}: ask for its successor now",
-            certificate.not_after
-        );
-        FieldError::new(["body", FIELDS.file], "certificate_error", msg).with_ctx("code", "expires_soon")
-    });
-    let environment = given.filter(|given| *given != own).map(|given| {
-        let msg = format!("the certificate serves every environment, {given} as well as {own}");
-        FieldError::new(["body", "environment"], "value_error", msg).with_ctx("code", "every_environment")
-    });
-    [usage, expiry, environment].into_iter().flatten()
+/// A certificate serves every environment, whatever an older client says.
+fn other_environment(given: Option<Environment>, own: Environment) -> Option<FieldError> {
+    let given = given.filter(|given| *given != own)?;
+    let msg = format!("the certificate serves every environment, {given} as well as {own}");
+    Some(FieldError::new(["body", "environment"], "value_error", msg).with_ctx("code", "every_environment"))
 }
 
 /// What is kept of it. The active certificate again keeps the time of its upload, and its name unless another is given.

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use ecf::{Environment, Rnc};
 use ecf_api::{
     ApiError, ApiKeySecret, CertificateView, CodedError, FieldError, Owner, P12Fields, ValidJson, ValidationError,
-    Visitor, open_certificate,
+    Visitor, certificate_warnings, open_certificate,
 };
 use ecf_store::{
     ApiKeyId, CertificateSummary, CompanyCreated, CompanyId, NewApiKey, NewCompany, NewSignup, Scope, SignupRecord,
@@ -22,12 +22,20 @@ use xmldsig::Identity;
 use crate::App;
 use crate::request::RegisterRequest;
 
+const FIELDS: P12Fields = P12Fields {
+    file: "p12_base64",
+    pin: "pin",
+};
+
 /// What a new company gets. The key is shown here and never again.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RegisteredView {
     company: RegisteredCompanyView,
     api_key: ApiKeyView,
     certificate: Option<CertificateView>,
+    /// What is no obstacle in the P12 but may surprise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<FieldError>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -116,6 +124,7 @@ pub(crate) async fn register(
             .open_precertification_ranges(&scope, app.settings.precertification_valid_until, now)
             .await?;
     }
+    let warnings = warnings(identity.as_ref(), now);
     let certificate = identity.map(|identity| certificate_summary(identity.certificate(), now));
     let new = NewCompany {
         id,
@@ -142,10 +151,11 @@ pub(crate) async fn register(
         }
     }
     tell_portal(&app, id).await;
-    Ok((
-        StatusCode::CREATED,
-        Json(view(&request, id, environment, verified, &key, certificate, now)),
-    ))
+    let view = RegisteredView {
+        warnings,
+        ..view(&request, id, environment, verified, &key, certificate, now)
+    };
+    Ok((StatusCode::CREATED, Json(view)))
 }
 
 /// A retry whose answer got lost: the same company, and a new key in place of the one that nobody saw.
@@ -173,15 +183,20 @@ async fn repeated(
         return Err(ApiError::unavailable(std::time::Duration::from_secs(1))
             .caused_by("two retries of one sign-up at the same time"));
     }
-    let view = view(
-        request,
-        company.id,
-        environment,
-        company.verified,
-        &key,
-        company.certificate,
-        now,
-    );
+    // A file that was accepted within the hour may have expired since: the company is there all the same.
+    let identity = certificate(request, now).ok().flatten();
+    let view = RegisteredView {
+        warnings: warnings(identity.as_ref(), now),
+        ..view(
+            request,
+            company.id,
+            environment,
+            company.verified,
+            &key,
+            company.certificate,
+            now,
+        )
+    };
     Ok((StatusCode::CREATED, Json(view)))
 }
 
@@ -205,13 +220,15 @@ fn uninvited() -> ApiError {
     ApiError::validation(vec![FieldError::new(["body", "invitation_code"], "value_error", msg)])
 }
 
+fn warnings(identity: Option<&Identity>, now: Timestamp) -> Vec<FieldError> {
+    identity.map_or_else(Vec::new, |identity| {
+        certificate_warnings(identity, FIELDS, now).collect()
+    })
+}
+
 /// Opens the P12 and proves that it can sign, so that no company is registered with a file that will fail later.
 fn certificate(request: &RegisterRequest, now: Timestamp) -> Result<Option<Identity>, ApiError> {
     let Some(p12) = &request.p12 else { return Ok(None) };
-    const FIELDS: P12Fields = P12Fields {
-        file: "p12_base64",
-        pin: "pin",
-    };
     open_certificate(p12, request.pin.as_deref().unwrap_or_default(), FIELDS, now).map(Some)
 }
 
@@ -311,5 +328,6 @@ fn view(
             only_shown_once: true,
         },
         certificate: certificate.map(|summary| CertificateView::of(&id, summary, true, environment, now)),
+        warnings: Vec::new(),
     }
 }

@@ -143,7 +143,7 @@ async fn create(
     let environment = Environment::TesteCF;
     let id = CompanyId::from_random(ecf_runtime::random());
     let key = ApiKeySecret::generate(environment, ecf_runtime::random());
-    let identity = Identity::from_pkcs12(p12, PIN)?;
+    let identity = Identity::from_pkcs12(p12, PIN, now)?;
     let company = NewCompany {
         id,
         rnc: rnc.clone(),

@@ -31,7 +31,7 @@ fn main() {
         "2040-01-01T00:00:00Z".parse().unwrap(),
     );
     let p12 = testing::pkcs12("Firma de prueba", "IDCDO-00100000001", PIN, from, to).unwrap();
-    let identity = Identity::from_pkcs12(&p12, PIN).unwrap();
+    let identity = Identity::from_pkcs12(&p12, PIN, from).unwrap();
     let parsed = Pkcs12::from_der(&p12).unwrap().parse2(PIN).unwrap();
     let private = parsed.pkey.unwrap();
     let public = parsed.cert.unwrap().public_key().unwrap();

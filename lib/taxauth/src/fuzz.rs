@@ -51,7 +51,7 @@ pub fn seed(bytes: &[u8]) {
             "2020-01-01T00:00:00Z".parse().unwrap(),
             "2040-01-01T00:00:00Z".parse().unwrap(),
         );
-        Identity::from_pkcs12(&testing::pkcs12("Firma", "1", "", from, to).unwrap(), "").unwrap()
+        Identity::from_pkcs12(&testing::pkcs12("Firma", "1", "", from, to).unwrap(), "", from).unwrap()
     });
     if !is_seed(bytes) || sign_foreign(bytes, identity, &Limits::default()).is_err() {
         return;

@@ -164,7 +164,7 @@ impl<'s> CompanyBuilder<'s> {
             .store_certificate(id, p12, P12_PIN)
             .await
             .expect("the vault answers");
-        let identity = Identity::from_pkcs12(p12, P12_PIN).expect("the P12 was made here");
+        let identity = Identity::from_pkcs12(p12, P12_PIN, now).expect("the P12 was made here");
         let summary = certificate_summary(identity.certificate(), now);
         let activated = self.stack.table().activate_certificate(id, &summary, None, now).await;
         assert_eq!(activated.expect("the table answers"), CertificateActivated::Done);

@@ -33,7 +33,7 @@ pub fn unsigned_receipt(rnc_comprador: &str, encf: &str, now: Timestamp) -> Stri
 
 /// Any canonical XML, signed by another taxpayer.
 pub fn sign_foreign(xml: &str) -> Vec<u8> {
-    let identity = Identity::from_pkcs12(test_p12(), P12_PIN).expect("the P12 was made here");
+    let identity = Identity::from_pkcs12(test_p12(), P12_PIN, Timestamp::UNIX_EPOCH).expect("the P12 was made here");
     sign(xml.as_bytes(), &identity)
         .expect("the test wrote canonical XML")
         .xml

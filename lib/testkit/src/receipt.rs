@@ -65,7 +65,7 @@ impl TestStack {
     ) -> Receipt {
         let now = self.clock().now();
         let numbered = numbered(encf, payload);
-        let identity = Identity::from_pkcs12(test_p12(), P12_PIN).expect("the P12 was made here");
+        let identity = Identity::from_pkcs12(test_p12(), P12_PIN, now).expect("the P12 was made here");
         let firma = FechaHora::at(now);
         let full = xmldsig::sign(&numbered.to_xml(firma), &identity).expect("the document is canonical");
         let security_code: String = full.signature_value.chars().take(6).collect();

@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use jiff::Timestamp;
 use openssl::hash::MessageDigest;
 use openssl::pkcs12::Pkcs12;
 use openssl::pkey::{PKey, Private, Public};
@@ -48,7 +49,7 @@ fn main() {
     );
     let party = Party::new("Firma de prueba", "IDCDO-00100000001", from, to).unwrap();
     let p12 = testing::file(Some(&party), &[&party], Cipher::Aes256, PASSWORD).unwrap();
-    let identity = Identity::from_pkcs12(&p12, PASSWORD).unwrap();
+    let identity = Identity::from_pkcs12(&p12, PASSWORD, from).unwrap();
     let parsed = Pkcs12::from_der(&p12).unwrap().parse2(PASSWORD).unwrap();
     let private = parsed.pkey.unwrap();
     let public = parsed.cert.unwrap().public_key().unwrap();
@@ -96,7 +97,11 @@ fn main() {
             &format!("open a P12, {name}"),
             || None,
             || drop(black_box(raw_sign(&private))),
-            || drop(black_box(Identity::from_pkcs12(black_box(&p12), PASSWORD).unwrap())),
+            || {
+                drop(black_box(
+                    Identity::from_pkcs12(black_box(&p12), PASSWORD, from).unwrap(),
+                ))
+            },
         );
     }
 }
@@ -140,7 +145,7 @@ impl Files {
 /// Does `operation` a few times and prints the most memory that the process held.
 fn hold(operation: &str, document: &str, p12: &str) {
     let document = std::fs::read(document).unwrap();
-    let identity = Identity::from_pkcs12(&std::fs::read(p12).unwrap(), PASSWORD).unwrap();
+    let identity = Identity::from_pkcs12(&std::fs::read(p12).unwrap(), PASSWORD, Timestamp::UNIX_EPOCH).unwrap();
     let limits = Limits::default();
     for _ in 0..5 {
         match operation {

@@ -12,6 +12,7 @@
 use std::error::Error;
 use std::path::Path;
 
+use jiff::Timestamp;
 use xmldsig::testing::{self, Cipher, Party};
 use xmldsig::{Identity, Limits, Method, canonicalize, sign_foreign, verify};
 
@@ -23,7 +24,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     match arguments.as_slice() {
         ["keys", folder] => keys(Path::new(folder)),
         ["sign", folder, out, files @ ..] => {
-            let identity = Identity::from_pkcs12(&std::fs::read(Path::new(folder).join("identity.p12"))?, PIN)?;
+            let identity = Identity::from_pkcs12(
+                &std::fs::read(Path::new(folder).join("identity.p12"))?,
+                PIN,
+                Timestamp::UNIX_EPOCH,
+            )?;
             each(files, out, |xml| {
                 Ok(sign_foreign(xml, &identity, &Limits::default())?.xml)
             })

@@ -158,10 +158,17 @@ impl Certificate {
                 now,
             });
         }
-        match self.key_usage {
-            Some(usage) if !usage.digital_signature && !usage.non_repudiation => Err(CertificateError::KeyUsage),
-            _ => Ok(()),
+        if self.may_sign() {
+            Ok(())
+        } else {
+            Err(CertificateError::KeyUsage)
         }
+    }
+
+    /// Whether the key usage allows signatures.
+    pub(crate) fn may_sign(&self) -> bool {
+        self.key_usage
+            .is_none_or(|usage| usage.digital_signature || usage.non_repudiation)
     }
 
     /// SHA-256 of the DER bytes as 64 lower-case hexadecimal digits.

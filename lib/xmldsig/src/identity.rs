@@ -6,9 +6,11 @@ use std::sync::Arc;
 use aws_lc_rs::rsa::KeyPair;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use jiff::Timestamp;
 use sha2::{Digest, Sha256};
 
 use crate::certificate::{self, Certificate};
+use crate::choice::Choice;
 use crate::pkcs12::{self, P12Error};
 use crate::rsa;
 use crate::sign::SignError;
@@ -21,6 +23,8 @@ pub struct Identity {
     key: Arc<KeyPair>,
     certificate: Certificate,
     others: Vec<Certificate>,
+    choice: Arc<Choice>,
+    has_mac: bool,
     certificate_base64: String,
 }
 
@@ -39,22 +43,32 @@ pub enum ProofError {
 impl Identity {
     /// Opens a PKCS#12 file (`.p12`, `.pfx`).
     ///
-    /// The certificate is the one whose public key matches the private key, wherever it stands in the file. The password is tried
-    /// in every form that tools are known to have used.
+    /// Of several keys and certificates it takes those that are valid at `now`, may sign and last longest, wherever they stand in
+    /// the file. A file whose certificates are all expired still opens: [`Identity::choice`] says why none of them is usable. The
+    /// password is tried in every form that tools are known to have used.
     ///
     /// # Errors
     ///
     /// A [`P12Error`] that tells a wrong password from an unsupported cipher, a damaged file and a missing part.
-    pub fn from_pkcs12(der: &[u8], password: &str) -> Result<Self, P12Error> {
-        pkcs12::open(der, password)
+    pub fn from_pkcs12(der: &[u8], password: &str, now: Timestamp) -> Result<Self, P12Error> {
+        pkcs12::open(der, password, now)
     }
 
-    pub(crate) fn from_parts(key: KeyPair, certificate: Certificate, others: Vec<Certificate>) -> Self {
+    /// `others`: the further certificates of the file.
+    pub(crate) fn from_parts(
+        key: Arc<KeyPair>,
+        certificate: Certificate,
+        others: Vec<Certificate>,
+        choice: Choice,
+        has_mac: bool,
+    ) -> Self {
         let certificate_base64 = STANDARD.encode(&certificate.der);
         Self {
-            key: Arc::new(key),
+            key,
             certificate,
             others,
+            choice: Arc::new(choice),
+            has_mac,
             certificate_base64,
         }
     }
@@ -69,6 +83,18 @@ impl Identity {
     #[must_use]
     pub fn other_certificates(&self) -> &[Certificate] {
         &self.others
+    }
+
+    /// How the certificate was chosen when the file was opened.
+    #[must_use]
+    pub fn choice(&self) -> &Choice {
+        &self.choice
+    }
+
+    /// Whether the file has an integrity check, which its password fits.
+    #[must_use]
+    pub fn has_mac(&self) -> bool {
+        self.has_mac
     }
 
     /// Signs a probe with the key and verifies it with the certificate. Uploads are accepted only after this.

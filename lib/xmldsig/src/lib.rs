@@ -3,6 +3,7 @@
 //! The crate knows XML, digests, RSA and certificates; it knows nothing of receipts, networks or clocks. Start reading at:
 //!
 //! * [`Identity`]: a private key with its certificate, opened from a P12 file of any age ([`Identity::from_pkcs12`]);
+//! * [`Choice`]: how that certificate was chosen among several of one file;
 //! * [`inspect_pkcs12`]: what is in such a file, and what is wrong with it, also when it does not open;
 //! * [`sign`]: puts a signature into a document whose bytes are already canonical, without parsing it;
 //! * [`without_signature`]: gives back what [`sign`] was given;
@@ -16,6 +17,7 @@ mod algorithms;
 mod ber;
 mod c14n;
 mod certificate;
+mod choice;
 mod identity;
 mod pkcs12;
 mod rsa;
@@ -29,6 +31,7 @@ mod xml;
 
 pub use c14n::{Method, canonicalize};
 pub use certificate::{Certificate, CertificateError, KeyUsage, PublicKey};
+pub use choice::{Choice, Unusable};
 pub use identity::{Identity, ProofError};
 pub use pkcs12::{InspectedCertificate, InspectedKey, Inspection, P12Error, P12Problem, Protection, inspect_pkcs12};
 pub use sign::{SignError, Signed, sign, sign_foreign};

@@ -2,22 +2,26 @@
 //!
 //! The container is read here, not by a library, for three reasons: OpenSSL reports a wrong password, an unknown cipher and a damaged file
 //! in much the same way; it takes iteration counts from strangers without a bound; and it knows one form of a non-ASCII password.
-//! Ciphers and hashes are RustCrypto's, the key is AWS-LC's. [`pfx`] reads the container, [`scheme`] the encryption, [`mac`] the integrity check, [`kdf`] derives keys from [`password`] forms, [`inspection`] tells what is in a file that does not open.
+//! Ciphers and hashes are RustCrypto's, the key is AWS-LC's. [`pfx`] reads the container, [`scheme`] the encryption, [`mac`] the integrity check, [`kdf`] derives keys from [`password`] forms, [`inspection`] tells what is in a file that does not open,
+//! [`mangling`] recognises files that were damaged by a text conversion. [`choice`](crate::choice) decides which certificate signs.
 
 mod inspection;
 mod kdf;
 mod mac;
+mod mangling;
 mod password;
 mod pfx;
 mod scheme;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use crate::ber::{Ber, BerError, INTEGER};
 use crate::certificate::reader::{self, RSA_ENCRYPTION};
 use crate::certificate::{Certificate, CertificateError};
+use crate::choice::{self, Candidate};
 use crate::identity::Identity;
 use crate::rsa::{PrivateNumbers, RsaNumbers};
 pub use inspection::{InspectedCertificate, InspectedKey, Inspection, P12Problem, Protection};
@@ -47,6 +51,20 @@ pub enum P12Error {
     MangledAsText {
         /// How many replacement characters there are.
         replacements: usize,
+    },
+    /// Every byte above 0x7F was written as a character in UTF-8.
+    #[error(
+        "the file was re-encoded from Latin-1 to UTF-8: each of its bytes was taken for a character; upload it as binary"
+    )]
+    MangledAsUtf8,
+    /// Every zero byte was left out.
+    #[error("the file lost its zero bytes: something handled it as text and removed every NUL; upload it as binary")]
+    MangledWithoutNuls,
+    /// Line ends were converted as in a text file.
+    #[error("the line ends of the file were changed as in a text file ({change}); upload it as binary")]
+    MangledLineEnds {
+        /// What became what.
+        change: &'static str,
     },
     /// The structure cannot be read.
     #[error("the file is damaged: {0}")]
@@ -106,6 +124,9 @@ impl P12Error {
             Self::TooLarge { .. } => "too_large",
             Self::OtherFormat(_) => "other_format",
             Self::MangledAsText { .. } => "mangled_as_text",
+            Self::MangledAsUtf8 => "mangled_as_utf8",
+            Self::MangledWithoutNuls => "mangled_without_nuls",
+            Self::MangledLineEnds { .. } => "mangled_line_ends",
             Self::Damaged(_) => "damaged",
             Self::WrongPassword => "wrong_password",
             Self::UnsupportedCipher { .. } => "unsupported_cipher",
@@ -120,10 +141,10 @@ impl P12Error {
     }
 }
 
-pub(crate) fn open(der: &[u8], password: &str) -> Result<Identity, P12Error> {
+pub(crate) fn open(der: &[u8], password: &str, now: Timestamp) -> Result<Identity, P12Error> {
     check_size(der)?;
     let contents = pfx::read(der, &Forms::of(password), &mut Work::new());
-    identity(der, &contents)
+    identity(der, &contents, now)
 }
 
 /// Tells what is in a PKCS#12 file, also when the password is wrong or the file cannot serve as an identity. `now` judges the validity.
@@ -135,8 +156,8 @@ pub fn inspect_pkcs12(der: &[u8], password: &str, now: Timestamp) -> Inspection 
         return Inspection::of_unread(der.len(), error);
     }
     let contents = pfx::read(der, &Forms::of(password), &mut Work::new());
-    let verdict = identity(der, &contents).err();
-    Inspection::of(der.len(), contents, verdict, now)
+    let opened = identity(der, &contents, now);
+    Inspection::of(der.len(), contents, opened, password.is_empty(), now)
 }
 
 fn check_size(der: &[u8]) -> Result<(), P12Error> {
@@ -149,14 +170,18 @@ fn check_size(der: &[u8]) -> Result<(), P12Error> {
     Ok(())
 }
 
-/// A structure that cannot be read often has a simple cause outside of the structure.
+/// A file that cannot be read often has a simple cause outside of its structure.
 fn explain(der: &[u8], error: P12Error) -> P12Error {
-    if !matches!(error, P12Error::Damaged(_) | P12Error::UnsupportedCipher { .. }) {
+    let is_structural = matches!(error, P12Error::Damaged(_) | P12Error::UnsupportedCipher { .. });
+    if !is_structural && error != P12Error::WrongPassword {
         return error;
     }
-    let replacements = der.windows(3).filter(|window| window == b"\xEF\xBF\xBD").count();
-    if replacements > 2 {
-        return P12Error::MangledAsText { replacements };
+    // A conversion that keeps the length may leave the structure readable; then no password fits.
+    if let Some(mangled) = mangling::of(der) {
+        return mangled;
+    }
+    if !is_structural {
+        return error;
     }
     if der.is_empty() {
         P12Error::OtherFormat("an empty file")
@@ -175,8 +200,8 @@ fn explain(der: &[u8], error: P12Error) -> P12Error {
     }
 }
 
-/// The first key with its certificate, wherever that stands.
-fn identity(der: &[u8], contents: &Contents) -> Result<Identity, P12Error> {
+/// The key and the certificate that sign at `now`, wherever they stand.
+fn identity(der: &[u8], contents: &Contents, now: Timestamp) -> Result<Identity, P12Error> {
     if let Some(failure) = contents.failures.first() {
         return Err(explain(der, failure.clone()));
     }
@@ -190,35 +215,65 @@ fn identity(der: &[u8], contents: &Contents) -> Result<Identity, P12Error> {
     let (mut certificates, mut unreadable) = (Vec::new(), None);
     for bag in &contents.certificates {
         match Certificate::from_der(&bag.der) {
+            Ok(certificate) if certificates.contains(&certificate) => {}
             Ok(certificate) => certificates.push(certificate),
             Err(error) => unreadable = unreadable.or(Some(error)),
         }
     }
-    for pkcs8 in contents.keys.iter().filter_map(|bag| bag.pkcs8.as_ref()) {
-        let unreadable_key = |_| P12Error::Damaged("the private key cannot be read");
-        let info = PrivateKeyInfo::read(pkcs8).map_err(unreadable_key)?;
-        let key = info.rsa().map_err(unreadable_key)?.ok_or(P12Error::NotRsa)?;
-        let bits = key.public.bits();
-        if !(2048..=8192).contains(&bits) {
-            return Err(P12Error::KeySize { bits });
-        }
-        if let Some(leaf) = certificates
-            .iter()
-            .position(|certificate| belongs(key.public, certificate))
-        {
-            let key = key
-                .load()
-                .map_err(|_| P12Error::Damaged("the numbers of the private key do not belong together"))?;
-            let certificate = certificates.remove(leaf);
-            return Ok(Identity::from_parts(key, certificate, certificates));
-        }
-    }
-    Err(unreadable.map_or(
-        P12Error::KeyMismatch {
+    let keys = contents.keys.iter().filter_map(|bag| bag.pkcs8.as_ref());
+    let candidates = keys.flat_map(|pkcs8| candidates(pkcs8, &certificates)).collect();
+    let (key, certificate, choice) = choice::choose(candidates, now).map_err(|key_at_fault| {
+        let unreadable = unreadable.map(P12Error::Certificate);
+        key_at_fault.or(unreadable).unwrap_or(P12Error::KeyMismatch {
             certificates: contents.certificates.len(),
-        },
-        P12Error::Certificate,
+        })
+    })?;
+    certificates.retain(|other| *other != certificate);
+    Ok(Identity::from_parts(
+        key,
+        certificate,
+        certificates,
+        choice,
+        contents.mac.is_some(),
     ))
+}
+
+/// A key, once with each certificate that belongs to it.
+fn candidates(pkcs8: &[u8], certificates: &[Certificate]) -> Vec<Candidate> {
+    let cannot_sign = |reason| {
+        vec![Candidate {
+            key: Err(reason),
+            certificate: None,
+        }]
+    };
+    let unreadable = P12Error::Damaged("the private key cannot be read");
+    let Ok(info) = PrivateKeyInfo::read(pkcs8) else {
+        return cannot_sign(unreadable);
+    };
+    let numbers = match info.rsa() {
+        Ok(Some(numbers)) => numbers,
+        Ok(None) => return cannot_sign(P12Error::NotRsa),
+        Err(_) => return cannot_sign(unreadable),
+    };
+    let bits = numbers.public.bits();
+    let key = if (2048..=8192).contains(&bits) {
+        let inconsistent = |_| P12Error::Damaged("the numbers of the private key do not belong together");
+        numbers.load().map(Arc::new).map_err(inconsistent)
+    } else {
+        Err(P12Error::KeySize { bits })
+    };
+    let own: Vec<_> = certificates
+        .iter()
+        .filter(|certificate| belongs(numbers.public, certificate))
+        .map(|certificate| Candidate {
+            key: key.clone(),
+            certificate: Some(certificate.clone()),
+        })
+        .collect();
+    match key {
+        Err(reason) if own.is_empty() => cannot_sign(reason),
+        _ => own,
+    }
 }
 
 /// A private key as files carry it (RFC 5208).

@@ -16,12 +16,16 @@ use openssl::provider::Provider;
 use openssl::rsa::Rsa;
 use openssl::stack::Stack;
 use openssl::x509::X509;
-use xmldsig::{CertificateError, Identity, P12Error, testing};
+use xmldsig::{CertificateError, Identity, P12Error, P12Problem, inspect_pkcs12, testing};
 
 const PASSWORD: &str = "prueba123";
 
 fn instant(text: &str) -> Timestamp {
     text.parse().unwrap()
+}
+
+fn now() -> Timestamp {
+    instant("2026-11-28T00:00:00Z")
 }
 
 fn key_and_certificate(common_name: &str) -> (PKey<Private>, X509) {
@@ -92,12 +96,12 @@ fn every_cipher_and_mac_opens_with_every_kind_of_password() {
                     mac,
                 },
             );
-            let identity = Identity::from_pkcs12(&der, password)
+            let identity = Identity::from_pkcs12(&der, password, now())
                 .unwrap_or_else(|error| panic!("{cipher:?} {password:?}: {error}"));
             assert_eq!(identity.certificate().der, certificate.to_der().unwrap());
             identity.prove().unwrap();
             assert_eq!(
-                Identity::from_pkcs12(&der, "equivocada").unwrap_err(),
+                Identity::from_pkcs12(&der, "equivocada", now()).unwrap_err(),
                 P12Error::WrongPassword
             );
         }
@@ -109,7 +113,7 @@ fn every_cipher_and_mac_opens_with_every_kind_of_password() {
             mac: MessageDigest::sha256(),
         };
         assert!(
-            Identity::from_pkcs12(&p12(&key, &certificate, password, &recipe), password).is_ok(),
+            Identity::from_pkcs12(&p12(&key, &certificate, password, &recipe), password, now()).is_ok(),
             "{password:?}"
         );
     }
@@ -119,7 +123,7 @@ fn every_cipher_and_mac_opens_with_every_kind_of_password() {
 fn the_certificate_is_read_into_plain_values() {
     let (from, to) = (instant("2026-01-01T00:00:00Z"), instant("2028-01-01T00:00:00Z"));
     let der = testing::pkcs12("Añejo Ñandú", "IDCDO-00100000001", PASSWORD, from, to).unwrap();
-    let identity = Identity::from_pkcs12(&der, PASSWORD).unwrap();
+    let identity = Identity::from_pkcs12(&der, PASSWORD, now()).unwrap();
     let certificate = identity.certificate();
     assert_eq!(certificate.subject_cn, "Añejo Ñandú");
     assert_eq!(certificate.subject_serial.as_deref(), Some("IDCDO-00100000001"));
@@ -171,7 +175,7 @@ fn the_leaf_is_the_certificate_that_fits_the_key() {
         .unwrap()
         .to_der()
         .unwrap();
-    let identity = Identity::from_pkcs12(&der, PASSWORD).unwrap();
+    let identity = Identity::from_pkcs12(&der, PASSWORD, now()).unwrap();
     assert_eq!(identity.certificate().subject_cn, "Hoja");
     let others: Vec<_> = identity
         .other_certificates()
@@ -195,7 +199,7 @@ fn a_certificate_of_another_key_is_told() {
         .to_der()
         .unwrap();
     assert_eq!(
-        Identity::from_pkcs12(&der, PASSWORD).unwrap_err(),
+        Identity::from_pkcs12(&der, PASSWORD, now()).unwrap_err(),
         P12Error::KeyMismatch { certificates: 1 }
     );
 }
@@ -211,7 +215,7 @@ fn rc2_opens_and_rc4_is_named() {
             certificate: cipher,
             mac: MessageDigest::sha1(),
         };
-        Identity::from_pkcs12(&p12(&key, &certificate, "contraseña", &recipe), "contraseña")
+        Identity::from_pkcs12(&p12(&key, &certificate, "contraseña", &recipe), "contraseña", now())
     };
     for cipher in [Nid::PBE_WITHSHA1AND40BITRC2_CBC, Nid::PBE_WITHSHA1AND128BITRC2_CBC] {
         assert_eq!(with(cipher).unwrap().certificate().subject_cn, "Firma vieja");
@@ -237,7 +241,7 @@ fn passwords_of_old_openssl_are_tried() {
         mac: MessageDigest::sha1(),
     };
     let der = p12(&key, &certificate, "contrase\u{C3}\u{B1}a", &recipe);
-    assert!(Identity::from_pkcs12(&der, "contraseña").is_ok());
+    assert!(Identity::from_pkcs12(&der, "contraseña", now()).is_ok());
 }
 
 /// Tools that stream write lengths that are not known beforehand, and octet strings in pieces.
@@ -259,11 +263,14 @@ fn indefinite_lengths_are_read() {
     streamed(&der, &mut ber);
     assert_ne!(ber, der);
     assert_eq!(
-        Identity::from_pkcs12(&ber, PASSWORD).unwrap().certificate().subject_cn,
+        Identity::from_pkcs12(&ber, PASSWORD, now())
+            .unwrap()
+            .certificate()
+            .subject_cn,
         "Firma en BER"
     );
     assert_eq!(
-        Identity::from_pkcs12(&ber, "equivocada").unwrap_err(),
+        Identity::from_pkcs12(&ber, "equivocada", now()).unwrap_err(),
         P12Error::WrongPassword
     );
 }
@@ -307,7 +314,7 @@ fn what_is_missing_or_unfit_has_its_own_error() {
             builder.cert(certificate);
         }
         let der = builder.build2(PASSWORD).unwrap().to_der().unwrap();
-        Identity::from_pkcs12(&der, PASSWORD).map(|_| ())
+        Identity::from_pkcs12(&der, PASSWORD, now()).map(|_| ())
     };
     assert_eq!(build(None, Some(&certificate)), Err(P12Error::NoKey));
     assert_eq!(build(Some(&key), None), Err(P12Error::NoCertificate));
@@ -336,7 +343,7 @@ fn other_files_are_recognised() {
     .unwrap();
     let mangled = String::from_utf8_lossy(&der).into_owned().into_bytes();
     assert!(matches!(
-        Identity::from_pkcs12(&mangled, PASSWORD),
+        Identity::from_pkcs12(&mangled, PASSWORD, now()),
         Err(P12Error::MangledAsText { .. })
     ));
     let base64 = openssl::base64::encode_block(&der);
@@ -352,15 +359,117 @@ fn other_files_are_recognised() {
         ),
     ] {
         assert_eq!(
-            Identity::from_pkcs12(bytes, PASSWORD).unwrap_err(),
+            Identity::from_pkcs12(bytes, PASSWORD, now()).unwrap_err(),
             P12Error::OtherFormat(looks_like)
         );
     }
     let large = vec![0x30; 600 * 1024];
     assert!(matches!(
-        Identity::from_pkcs12(&large, PASSWORD),
+        Identity::from_pkcs12(&large, PASSWORD, now()),
         Err(P12Error::TooLarge { .. })
     ));
+}
+
+/// Every conversion that tools for text are known to make.
+#[test]
+fn e4_each_conversion_of_a_file_to_text_is_named() {
+    let latin1 = |der: &[u8]| -> Vec<u8> {
+        der.iter()
+            .map(|&byte| char::from(byte))
+            .collect::<String>()
+            .into_bytes()
+    };
+    let without =
+        |der: &[u8], left_out: u8| -> Vec<u8> { der.iter().copied().filter(|&byte| byte != left_out).collect() };
+    let replaced = |der: &[u8], from: &[u8], to: &[u8]| -> Vec<u8> {
+        let mut result = Vec::new();
+        let mut rest = der;
+        while let Some(at) = rest.windows(from.len()).position(|window| window == from) {
+            result.extend_from_slice(&rest[..at]);
+            result.extend_from_slice(to);
+            rest = &rest[at + from.len()..];
+        }
+        result.extend_from_slice(rest);
+        result
+    };
+    let (mut with_pair, mut conversions) = (0, 0);
+    for round in 0..12 {
+        let der = testing::pkcs12(
+            &"Firma".repeat(1 + round % 3),
+            "1",
+            PASSWORD,
+            instant("2026-01-01T00:00:00Z"),
+            instant("2028-01-01T00:00:00Z"),
+        )
+        .unwrap();
+        let has_pair = der.windows(2).any(|window| window == b"\r\n");
+        with_pair += usize::from(has_pair);
+        for (mangled, code) in [
+            (latin1(&der), "mangled_as_utf8"),
+            (latin1(&latin1(&der)), "mangled_as_utf8"),
+            (without(&der, 0), "mangled_without_nuls"),
+            (replaced(&der, &[0], b" "), "mangled_without_nuls"),
+            (replaced(&der, b"\n", b"\r"), "mangled_line_ends"),
+            (without(&der, b'\r'), "mangled_line_ends"),
+            (replaced(&der, b"\n", b"\r\n"), "mangled_line_ends"),
+            (replaced(&der, b"\r", b"\n"), "mangled_line_ends"),
+            (replaced(&der, b"\r", b"\r\n"), "mangled_line_ends"),
+        ] {
+            // Whatever the PIN: it is never asked for.
+            for password in [PASSWORD, ""] {
+                let error = Identity::from_pkcs12(&mangled, password, now()).unwrap_err();
+                assert_eq!(error.code(), code, "{error}");
+                let problems = inspect_pkcs12(&mangled, password, now()).problems;
+                let fatal: Vec<_> = problems
+                    .iter()
+                    .filter(|one| one.is_fatal())
+                    .map(P12Problem::code)
+                    .collect();
+                assert_eq!(fatal, [code]);
+            }
+            conversions += 1;
+        }
+        // An intact file has none of the patterns.
+        let error = Identity::from_pkcs12(&der, "equivocada", now()).unwrap_err();
+        assert_eq!(error, P12Error::WrongPassword);
+        // A file that is cut or has a wrong byte is damaged, and nothing more is claimed.
+        for length in [der.len() - 1, der.len() - 20, der.len() / 2, 300] {
+            let error = Identity::from_pkcs12(&der[..length], PASSWORD, now()).unwrap_err();
+            assert_eq!(error.code(), "damaged", "cut at {length}: {error}");
+        }
+    }
+    eprintln!("{conversions} conversions; {with_pair} files have a CR LF");
+}
+
+/// A file in which a CR LF happens to be loses one byte; it is as if it were cut, but for its end.
+#[test]
+fn e4_a_file_that_lost_the_cr_of_a_line_end_is_told_from_a_cut_one() {
+    // In the clear, so that the name stays as it is in the file.
+    let party = testing::Party::new(
+        "Firma\r\nde prueba",
+        "1",
+        instant("2026-01-01T00:00:00Z"),
+        instant("2028-01-01T00:00:00Z"),
+    )
+    .unwrap();
+    let der = testing::assembled(&[&party], &[&party], "", testing::Mac::Sha256).unwrap();
+    let mut converted: Vec<u8> = Vec::new();
+    for &byte in &der {
+        if byte == b'\n' && converted.last() == Some(&b'\r') {
+            converted.pop();
+        }
+        converted.push(byte);
+    }
+    assert!(converted.len() < der.len());
+    let error = Identity::from_pkcs12(&converted, "", now()).unwrap_err();
+    assert_eq!(
+        error,
+        P12Error::MangledLineEnds {
+            change: "CR LF became LF"
+        }
+    );
+    let cut = &der[..converted.len()];
+    assert_eq!(Identity::from_pkcs12(cut, "", now()).unwrap_err().code(), "damaged");
 }
 
 #[test]
@@ -375,7 +484,7 @@ fn no_altered_file_opens_or_panics() {
     .unwrap();
     for length in (0..der.len()).step_by(7) {
         assert!(
-            Identity::from_pkcs12(&der[..length], PASSWORD).is_err(),
+            Identity::from_pkcs12(&der[..length], PASSWORD, now()).is_err(),
             "cut at {length}"
         );
     }
@@ -383,7 +492,7 @@ fn no_altered_file_opens_or_panics() {
         let mut altered = der.clone();
         altered[at] ^= 0x11;
         // Some bytes carry nothing, such as the encoding of an absent parameter; the key must still fit then.
-        if let Ok(identity) = Identity::from_pkcs12(&altered, PASSWORD) {
+        if let Ok(identity) = Identity::from_pkcs12(&altered, PASSWORD, now()) {
             identity.prove().unwrap_or_else(|error| panic!("byte {at}: {error}"));
         }
     }
@@ -427,14 +536,15 @@ fn the_files_of_other_tools_open_in_time() {
         let mut fastest = Duration::MAX;
         for _ in 0..10 {
             let start = Instant::now();
-            let identity = Identity::from_pkcs12(&der, password).unwrap_or_else(|error| panic!("{file}: {error}"));
+            let identity =
+                Identity::from_pkcs12(&der, password, now()).unwrap_or_else(|error| panic!("{file}: {error}"));
             fastest = fastest.min(start.elapsed());
             assert_eq!(identity.certificate().subject_cn, common_name, "{file}");
             identity.prove().unwrap();
         }
         eprintln!("{file}: {fastest:?}");
         assert_eq!(
-            Identity::from_pkcs12(&der, "equivocada").unwrap_err(),
+            Identity::from_pkcs12(&der, "equivocada", now()).unwrap_err(),
             P12Error::WrongPassword,
             "{file}"
         );
@@ -443,5 +553,8 @@ fn the_files_of_other_tools_open_in_time() {
         }
     }
     let der = std::fs::read(folder.join("certonly.p12")).unwrap();
-    assert_eq!(Identity::from_pkcs12(&der, PASSWORD).unwrap_err(), P12Error::NoKey);
+    assert_eq!(
+        Identity::from_pkcs12(&der, PASSWORD, now()).unwrap_err(),
+        P12Error::NoKey
+    );
 }

@@ -40,7 +40,7 @@ fn issued(by: &Party) -> Party {
 
 /// The identity in a P12 file of this key, with these certificates.
 fn identity(key: &Party, certificates: &[&Party]) -> Identity {
-    Identity::from_pkcs12(&file(Some(key), certificates, Cipher::Aes256, "").unwrap(), "").unwrap()
+    Identity::from_pkcs12(&file(Some(key), certificates, Cipher::Aes256, "").unwrap(), "", now()).unwrap()
 }
 
 fn authorities(parties: &[&Party]) -> Authorities {
@@ -182,7 +182,7 @@ fn a_link_that_proves_nothing_is_no_link() {
             .ca(others)
             .build2("")
             .unwrap();
-        let identity = Identity::from_pkcs12(&file.to_der().unwrap(), "").unwrap();
+        let identity = Identity::from_pkcs12(&file.to_der().unwrap(), "", now()).unwrap();
         trusted.vouch_for(&identity, now()).map_err(|doubt| doubt.reason)
     };
     assert_eq!(vouch(&strong, true, MessageDigest::sha256()), Ok(()));

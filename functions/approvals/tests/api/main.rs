@@ -114,7 +114,7 @@ impl World {
         let tokens = self.simulator.base_url();
         let seed = format!("{tokens}/testecf/autenticacion/api/autenticacion/semilla");
         let seed = self.http.get(seed).send().await.unwrap().bytes().await.unwrap();
-        let identity = Identity::from_pkcs12(test_p12(), P12_PIN).unwrap();
+        let identity = Identity::from_pkcs12(test_p12(), P12_PIN, self.stack.clock().now()).unwrap();
         let signed = xmldsig::sign_foreign(&seed, &identity, &xmldsig::Limits::default()).unwrap();
         let token = self.upload(
             "autenticacion/api/autenticacion/validarsemilla",

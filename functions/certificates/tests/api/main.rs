@@ -9,6 +9,7 @@ mod list;
 mod matrix;
 mod owners;
 mod refusals;
+mod several;
 mod sign_xml;
 mod trust;
 mod upload;

@@ -1,7 +1,7 @@
 //! `POST /api/v1/client/tools/verify-xml`.
 
 use ecf_testkit::{P12_PIN, test_p12};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 use xmldsig::{Identity, sign};
 
@@ -20,7 +20,7 @@ const RECEIPT: &str = "<ECF><Encabezado><Version>1.0</Version><IdDoc><TipoeCF>31
 <FechaHoraFirma>27-11-2026 10:30:00</FechaHoraFirma></ECF>";
 
 fn signed(xml: &str) -> Vec<u8> {
-    let identity = Identity::from_pkcs12(test_p12(), P12_PIN).unwrap();
+    let identity = Identity::from_pkcs12(test_p12(), P12_PIN, Timestamp::UNIX_EPOCH).unwrap();
     sign(xml.as_bytes(), &identity).unwrap().xml
 }
 

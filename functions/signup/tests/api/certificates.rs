@@ -5,6 +5,7 @@ use ecf_store::Identities;
 use ecf_testkit::{P12_PIN, test_p12};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
+use xmldsig::testing::{self, Mac, Party};
 
 use crate::{Api, OWNER, company, company_with_certificate, fault, id_of};
 
@@ -83,6 +84,41 @@ async fn a_file_that_went_through_a_text_conversion_is_recognised() {
     assert_eq!(fault(&refused), certificate_error("p12_base64"));
     let msg = refused["detail"][0]["msg"].as_str().unwrap();
     assert!(msg.contains("UTF-8"), "{msg}");
+}
+
+#[tokio::test]
+async fn e1_and_e3_the_file_is_judged_as_at_an_upload_and_warnings_are_answered() {
+    let api = Api::start().await;
+    let day = |text: &str| format!("{text}T00:00:00Z").parse().unwrap();
+    let serial = format!("IDCDO-{OWNER}");
+    let expired = Party::new("Anterior", &serial, day("2024-01-01"), day("2026-01-01")).unwrap();
+    let signer = Party::new("Firmante", &serial, day("2026-01-01"), day("2028-01-01")).unwrap();
+    let both = [&expired, &signer];
+    let codes = |answer: &Value| -> Vec<String> {
+        let warnings = answer["warnings"].as_array().unwrap();
+        warnings
+            .iter()
+            .map(|one| one["ctx"]["code"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let p12 = testing::assembled(&both, &both, "", Mac::Absent).unwrap();
+    let mut body = with_p12(&p12, "");
+    body["idempotency_key"] = json!("once");
+    for _ in 0..2 {
+        let registered = api.register(&body).await.expect(201);
+        assert_eq!(registered["certificate"]["subject_cn"], "Firmante");
+        assert_eq!(codes(&registered), ["several_certificates", "no_mac"]);
+    }
+    let locked = testing::assembled(&both, &both, P12_PIN, Mac::Absent).unwrap();
+    let refused = api.register(&with_p12(&locked, P12_PIN)).await.expect(422);
+    assert_eq!(refused["detail"][0]["ctx"]["code"], "no_mac");
+    assert_eq!(fault(&refused), certificate_error("p12_base64"));
+    // Without a warning the field is left out.
+    let other = testing::assembled(&[&signer], &[&signer], P12_PIN, Mac::Sha256).unwrap();
+    let mut body = with_p12(&other, P12_PIN);
+    body["rnc"] = json!("131880681");
+    let registered = api.register(&body).await.expect(201);
+    assert_eq!(registered.get("warnings"), None);
 }
 
 #[tokio::test]

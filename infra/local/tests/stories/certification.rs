@@ -3,6 +3,7 @@
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
+use ecf_runtime::Clock;
 use http::Method;
 use reqwest::multipart::{Form, Part};
 use serde_json::{Value, json};
@@ -36,7 +37,8 @@ impl<'s> EmisorReceptor<'s> {
         let p12 = BASE64_STANDARD
             .decode(caller.ready["test_p12"].as_str().unwrap())
             .unwrap();
-        let identity = Identity::from_pkcs12(&p12, caller.ready["test_p12_pin"].as_str().unwrap()).unwrap();
+        let pin = caller.ready["test_p12_pin"].as_str().unwrap();
+        let identity = Identity::from_pkcs12(&p12, pin, Clock::system().now()).unwrap();
         let signed = xmldsig::sign_foreign(&seed, &identity, &Limits::default()).unwrap();
         let part = Part::bytes(signed.xml)
             .file_name("semilla.xml")

@@ -43,7 +43,7 @@ impl World {
         Self {
             table: Table::new(clients.dynamodb, provisioned.table_name()),
             vault: Vault::new(clients.secretsmanager, secrets),
-            identity: Identity::from_pkcs12(&p12, "pin").unwrap(),
+            identity: Identity::from_pkcs12(&p12, "pin", now).unwrap(),
             now: Arc::new(Mutex::new(now)),
             _embedded: embedded,
         }

@@ -37,7 +37,7 @@ pub fn sign_foreign(xml: &[u8]) {
             "2020-01-01T00:00:00Z".parse().unwrap(),
             "2040-01-01T00:00:00Z".parse().unwrap(),
         );
-        Identity::from_pkcs12(&testing::pkcs12("Firma", "1", "", from, to).unwrap(), "").unwrap()
+        Identity::from_pkcs12(&testing::pkcs12("Firma", "1", "", from, to).unwrap(), "", from).unwrap()
     });
     let limits = Limits::default();
     if let Ok(signed) = sign(xml, identity, &limits) {
@@ -47,8 +47,8 @@ pub fn sign_foreign(xml: &[u8]) {
 
 /// No file makes the reader of P12 files panic or work without end, and opening and inspecting agree.
 pub fn pkcs12(file: &[u8]) {
-    let opened = Identity::from_pkcs12(file, "clave");
     let now = "2026-11-28T00:00:00Z".parse().unwrap();
+    let opened = Identity::from_pkcs12(file, "clave", now);
     let inspection = inspect_pkcs12(file, "clave", now);
     let refusal = inspection.problems.iter().find_map(|problem| match problem {
         P12Problem::File(error) => Some(error),

@@ -5,6 +5,8 @@ use jiff::Timestamp;
 use super::pfx::{Contents, KeyBag};
 use super::{P12Error, PrivateKeyInfo};
 use crate::certificate::{Certificate, CertificateError, PublicKey, reader};
+use crate::choice::{Choice, Unusable};
+use crate::identity::Identity;
 
 /// What is in a file, as far as the password opens it. Algorithms can be read with any password.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,7 +54,7 @@ pub struct InspectedKey {
     pub protection: Option<Protection>,
     /// The name that a tool gave it.
     pub friendly_name: Option<String>,
-    /// Number of the certificate that belongs to it.
+    /// Number of the certificate that belongs to it: the signer's, if several do.
     pub certificate: Option<usize>,
 }
 
@@ -78,6 +80,24 @@ pub enum P12Problem {
     /// The signer's certificate must not be used now.
     #[error(transparent)]
     Signer(CertificateError),
+    /// None of several certificates can be used now: this one for this reason.
+    #[error("{0}")]
+    NoneUsable(Unusable),
+    /// Another certificate signs, because this one cannot.
+    #[error("{0}")]
+    NotChosen(Unusable),
+    /// Several certificates can sign: the one that lasts longest does.
+    #[error(
+        "{usable} certificates of the file can sign now; {subject} signs, because it lasts longest, until {not_after}"
+    )]
+    SeveralCertificates {
+        /// How many can.
+        usable: usize,
+        /// Whose signs.
+        subject: String,
+        /// The end of its validity.
+        not_after: Timestamp,
+    },
     /// A certificate cannot be read. It is not listed.
     #[error("certificate {position} of the file cannot be read: {error}")]
     UnreadableCertificate {
@@ -89,7 +109,7 @@ pub enum P12Problem {
     /// The signer's certificate is that of an authority.
     #[error("the certificate that belongs to the key is that of an authority")]
     SignerIsAuthority,
-    /// More than one key: the first that has a certificate signs.
+    /// More than one key. The choice among their certificates says which signs.
     #[error("the file has {keys} private keys")]
     SeveralKeys {
         /// How many.
@@ -104,13 +124,19 @@ pub enum P12Problem {
     /// No integrity check: nothing shows whether the file was altered.
     #[error("the file has no integrity check")]
     NoMac,
+    /// No integrity check although a password was given, which only the check would prove right.
+    #[error("the file has no integrity check, which a file with a password needs")]
+    PasswordWithoutMac,
 }
 
 impl P12Problem {
     /// Whether the file cannot be used because of it.
     #[must_use]
     pub fn is_fatal(&self) -> bool {
-        matches!(self, Self::File(_) | Self::Signer(_))
+        matches!(
+            self,
+            Self::File(_) | Self::Signer(_) | Self::NoneUsable(_) | Self::PasswordWithoutMac
+        )
     }
 
     /// A permanent name for machines.
@@ -119,11 +145,14 @@ impl P12Problem {
         match self {
             Self::File(error) => error.code(),
             Self::Signer(error) => error.code(),
+            Self::NoneUsable(unusable) => unusable.reason.code(),
+            Self::NotChosen(_) => "not_chosen",
+            Self::SeveralCertificates { .. } => "several_certificates",
             Self::UnreadableCertificate { .. } => "unreadable_certificate",
             Self::SignerIsAuthority => "signer_is_authority",
             Self::SeveralKeys { .. } => "several_keys",
             Self::WeakEncryption { .. } => "weak_encryption",
-            Self::NoMac => "no_mac",
+            Self::NoMac | Self::PasswordWithoutMac => "no_mac",
         }
     }
 }
@@ -157,13 +186,35 @@ impl Inspection {
         }
     }
 
-    /// `verdict`: what opening the file says.
-    pub(super) fn of(size_bytes: usize, contents: Contents, verdict: Option<P12Error>, now: Timestamp) -> Self {
-        let mut problems: Vec<P12Problem> = verdict.into_iter().map(P12Problem::from).collect();
+    /// `opened`: what opening the file gives.
+    pub(super) fn of(
+        size_bytes: usize,
+        contents: Contents,
+        opened: Result<Identity, P12Error>,
+        has_empty_password: bool,
+        now: Timestamp,
+    ) -> Self {
+        let (identity, mut problems) = match opened {
+            Ok(identity) => (Some(identity), Vec::new()),
+            Err(error) => (None, vec![P12Problem::from(error)]),
+        };
+        // A conversion of the whole file explains every failure in it.
+        let is_mangled = problems.iter().any(|problem| {
+            matches!(
+                problem,
+                P12Problem::File(
+                    P12Error::MangledAsText { .. }
+                        | P12Error::MangledAsUtf8
+                        | P12Error::MangledWithoutNuls
+                        | P12Error::MangledLineEnds { .. }
+                )
+            )
+        });
         for failure in contents.failures {
             let problem = P12Problem::File(failure);
             // An explained damage replaces the bare one.
-            let is_told = problems.contains(&problem)
+            let is_told = is_mangled
+                || problems.contains(&problem)
                 || matches!(&problem, P12Problem::File(P12Error::Damaged(_))) && !problems.is_empty();
             if !is_told {
                 problems.push(problem);
@@ -183,14 +234,16 @@ impl Inspection {
                 }),
             }
         }
-        let keys: Vec<InspectedKey> = contents.keys.into_iter().map(|bag| key(bag, &certificates)).collect();
-        for at in keys.iter().filter_map(|key| key.certificate) {
-            certificates[at].has_key = true;
-        }
-        let chain = chain(&certificates);
+        let signer = identity.as_ref().map(Identity::certificate);
+        let keys = contents.keys.into_iter();
+        let keys: Vec<InspectedKey> = keys.map(|bag| key(bag, &mut certificates, signer)).collect();
+        let chain = chain(&certificates, signer);
         if let Some(&signer) = chain.first() {
             let signer = &certificates[signer].certificate;
-            problems.extend(signer.check_usable_at(now).err().map(P12Problem::Signer));
+            match &identity {
+                Some(identity) => problems.extend(of_choice(identity.choice())),
+                None => problems.extend(signer.check_usable_at(now).err().map(P12Problem::Signer)),
+            }
             if signer.is_authority {
                 problems.push(P12Problem::SignerIsAuthority);
             }
@@ -214,8 +267,12 @@ impl Inspection {
         }
         let was_read =
             contents.mac.is_some() || !contents.encryption.is_empty() || !keys.is_empty() || !certificates.is_empty();
-        if contents.mac.is_none() && was_read {
-            problems.push(P12Problem::NoMac);
+        if contents.mac.is_none() && was_read && !is_mangled {
+            let is_refused = identity.is_some() && !has_empty_password;
+            problems.push(match is_refused {
+                true => P12Problem::PasswordWithoutMac,
+                false => P12Problem::NoMac,
+            });
         }
         problems.sort_by_key(|problem| !problem.is_fatal());
         Self {
@@ -231,15 +288,44 @@ impl Inspection {
     }
 }
 
-fn key(bag: KeyBag, certificates: &[InspectedCertificate]) -> InspectedKey {
+/// What is worth saying of the certificates among which one was chosen.
+fn of_choice(choice: &Choice) -> Vec<P12Problem> {
+    let Choice { usable, unusable } = choice;
+    let unusable = unusable.iter().cloned();
+    match (usable.as_slice(), unusable.len()) {
+        ([], 1) => unusable
+            .map(|one| match one.reason {
+                P12Error::Certificate(error) => P12Problem::Signer(error),
+                _ => P12Problem::NoneUsable(one),
+            })
+            .collect(),
+        ([], _) => unusable.map(P12Problem::NoneUsable).collect(),
+        ([chosen, others @ ..], _) => {
+            let several = (!others.is_empty()).then(|| P12Problem::SeveralCertificates {
+                usable: usable.len(),
+                subject: chosen.subject.clone(),
+                not_after: chosen.not_after,
+            });
+            unusable.map(P12Problem::NotChosen).chain(several).collect()
+        }
+    }
+}
+
+/// Marks the certificates that belong to the key, too.
+fn key(bag: KeyBag, certificates: &mut [InspectedCertificate], signer: Option<&Certificate>) -> InspectedKey {
     let info = bag.pkcs8.as_ref().and_then(|pkcs8| PrivateKeyInfo::read(pkcs8).ok());
     let rsa = info.as_ref().and_then(|info| info.rsa().transpose());
-    let certificate = match &rsa {
-        Some(Ok(key)) => certificates
-            .iter()
-            .position(|inspected| super::belongs(key.public, &inspected.certificate)),
-        _ => None,
-    };
+    let mut certificate = None;
+    if let Some(Ok(key)) = &rsa {
+        for (at, inspected) in certificates.iter_mut().enumerate() {
+            if super::belongs(key.public, &inspected.certificate) {
+                inspected.has_key = true;
+                if certificate.is_none() || signer == Some(&inspected.certificate) {
+                    certificate = Some(at);
+                }
+            }
+        }
+    }
     let kind = match (&info, &rsa) {
         (_, Some(rsa)) => rsa.as_ref().ok().map(|key| PublicKey::Rsa {
             bits: key.public.bits(),
@@ -257,10 +343,12 @@ fn key(bag: KeyBag, certificates: &[InspectedCertificate]) -> InspectedKey {
     }
 }
 
-/// From the signer's certificate upwards. Without an open key it is the only one that is not an authority's.
-fn chain(certificates: &[InspectedCertificate]) -> Vec<usize> {
+/// From the signer's certificate upwards. In a file that does not open, the signer's is the first with a key, or else the only one
+/// that is not an authority's.
+fn chain(certificates: &[InspectedCertificate], signer: Option<&Certificate>) -> Vec<usize> {
     let all = || certificates.iter().enumerate();
-    let with_key = all().find(|(_, one)| one.has_key).map(|(at, _)| at);
+    let chosen = signer.and_then(|signer| all().find(|(_, one)| one.certificate == *signer));
+    let with_key = chosen.or_else(|| all().find(|(_, one)| one.has_key)).map(|(at, _)| at);
     let mut leaves = all().filter(|(_, one)| !one.certificate.is_authority).map(|(at, _)| at);
     let only_leaf = || leaves.next().filter(|_| leaves.next().is_none());
     let Some(signer) = with_key.or_else(only_leaf) else {

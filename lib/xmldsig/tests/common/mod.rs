@@ -17,7 +17,7 @@ pub(crate) fn identity() -> &'static Identity {
             "2040-01-01T00:00:00Z".parse().unwrap(),
         );
         let der = testing::pkcs12("Firma de prueba", "IDCDO-00100000001", "clave", from, to).unwrap();
-        Identity::from_pkcs12(&der, "clave").unwrap()
+        Identity::from_pkcs12(&der, "clave", from).unwrap()
     })
 }
 

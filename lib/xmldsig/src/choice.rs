@@ -1,0 +1,110 @@
+//! Which certificate of a file signs, whatever read the file.
+//!
+//! A renewed certificate often comes in one file with its predecessor, and some authorities add a second key for encryption.
+
+use std::cmp::Reverse;
+use std::fmt;
+use std::sync::Arc;
+
+use aws_lc_rs::rsa::KeyPair;
+use jiff::Timestamp;
+
+use crate::certificate::{Certificate, CertificateError};
+use crate::pkcs12::P12Error;
+
+/// A private key of a file together with a certificate that belongs to it.
+pub(crate) struct Candidate {
+    /// The loaded key, or why it cannot sign.
+    pub(crate) key: Result<Arc<KeyPair>, P12Error>,
+    /// `None` only for a key that cannot sign.
+    pub(crate) certificate: Option<Certificate>,
+}
+
+/// How the certificate that signs was chosen, at the time when the file was opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Choice {
+    /// The certificates that are valid, may sign and have a key, in the order of preference: the one that lasts longest first.
+    pub usable: Vec<Certificate>,
+    /// The other keys and their certificates.
+    pub unusable: Vec<Unusable>,
+}
+
+/// A private key that must not sign.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Unusable {
+    /// Its certificate, if one is known.
+    pub certificate: Option<Certificate>,
+    /// Why.
+    pub reason: P12Error,
+}
+
+impl fmt::Display for Unusable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(certificate) = &self.certificate {
+            let Certificate {
+                subject,
+                not_before,
+                not_after,
+                ..
+            } = certificate;
+            write!(f, "{subject}, valid from {not_before} to {not_after}: ")?;
+        } else {
+            f.write_str("a further key: ")?;
+        }
+        match &self.reason {
+            P12Error::Certificate(CertificateError::Expired { .. }) => f.write_str("expired"),
+            P12Error::Certificate(CertificateError::NotYetValid { .. }) => f.write_str("not valid yet"),
+            reason => reason.fmt(f),
+        }
+    }
+}
+
+/// Chooses the key and certificate that sign at `now`: of those that are valid and may sign, the ones that last longest. Where no
+/// certificate qualifies, [`Choice::usable`] is empty, and the certificate that comes closest stands for the file.
+///
+/// # Errors
+///
+/// When no key that can sign has a certificate: why the first key cannot, `None` when the certificates are the reason.
+pub(crate) fn choose(
+    candidates: Vec<Candidate>,
+    now: Timestamp,
+) -> Result<(Arc<KeyPair>, Certificate, Choice), Option<P12Error>> {
+    let (mut pairs, mut unusable, mut keys_at_fault) = (Vec::new(), Vec::new(), Vec::new());
+    for Candidate { key, certificate } in candidates {
+        match (key, certificate) {
+            (Ok(key), Some(certificate)) => pairs.push((key, certificate)),
+            (Ok(_), None) => {}
+            (Err(reason), certificate) => keys_at_fault.push(Unusable { certificate, reason }),
+        }
+    }
+    // A stable sort: of equals the first in the file.
+    pairs.sort_by_key(|(_, certificate)| Reverse(preference(certificate, now)));
+    let Some((key, chosen)) = pairs.first().cloned() else {
+        return Err(keys_at_fault.into_iter().next().map(|key| key.reason));
+    };
+    let mut usable = Vec::new();
+    for (_, certificate) in pairs {
+        match certificate.check_usable_at(now) {
+            Ok(()) => usable.push(certificate),
+            Err(error) => unusable.push(Unusable {
+                certificate: Some(certificate),
+                reason: error.into(),
+            }),
+        }
+    }
+    unusable.append(&mut keys_at_fault);
+    Ok((key, chosen, Choice { usable, unusable }))
+}
+
+/// The larger, the better.
+fn preference(certificate: &Certificate, now: Timestamp) -> impl Ord + use<> {
+    let usable = certificate.check_usable_at(now).is_ok();
+    (
+        usable,
+        certificate.may_sign(),
+        certificate.not_after,
+        certificate.not_before,
+    )
+}
