@@ -8,10 +8,12 @@ use axum::Json;
 use axum::extract::State;
 use ecf::{Environment, Node, Rnc};
 use ecf_api::{
-    ApiError, Caller, CertificateView, CodedError, Doubt, FieldError, Form, FormFile, FromForm, Owner,
+    ApiError, Caller, CertificateView, CodedError, Doubt, FieldError, Form, FormFile, FromForm, Instant, Owner,
     P12Fields, ValidForm, ValidationError, certificate_warnings, open_certificate,
 };
-use ecf_store::{CertificateActivated, CertificateOwner, CertificateSummary, Company, certificate_summary};
+use ecf_store::{
+    CertificateActivated, CertificateOwner, CertificateSummary, Company, IDENTITY_MAX_AGE, certificate_summary,
+};
 use http::StatusCode;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -63,19 +65,22 @@ impl FromForm for UploadRequest {
     }
 }
 
-/// The certificate that signs from now on.
+/// The certificate that signs for the company.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct UploadedView {
     #[serde(flatten)]
     certificate: CertificateView,
+    /// After this instant nothing is signed with the certificate before: receipts within a minute after the upload, approvals and
+    /// annulments within five. At once where the one before has expired.
+    signs_everywhere_from: Instant,
     /// What is no obstacle but may surprise.
     warnings: Vec<FieldError>,
 }
 
 /// Subir un certificado
 ///
-/// Keeps a P12 that opens, is valid and has signed a probe; it signs for the company from now on. The same file again
-/// answers the same record.
+/// Stores a P12 that opens, is valid and has signed a probe. Receipts are signed with it within a minute, everything else within five
+/// minutes. The same file again answers the same record.
 #[utoipa::path(
     post,
     path = "/api/v1/client/certificates",
@@ -83,7 +88,7 @@ pub(crate) struct UploadedView {
     tag = "Certificados",
     request_body(content = UploadRequest, content_type = "multipart/form-data"),
     responses(
-        (status = 201, description = "It signs from now on; running instances follow within five minutes", body = UploadedView),
+        (status = 201, description = "Stored and active; `signs_everywhere_from` says from when on nothing is signed with the one before", body = UploadedView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 413, description = "The body is too large", body = CodedError),
         (status = 415, description = "The body is no form", body = CodedError),
@@ -124,7 +129,13 @@ pub(crate) async fn upload(
     tracing::info!(company.id = %company.id, certificate.sha256 = certificate.fingerprint_hex(), "certificate uploaded");
 
     let certificate = CertificateView::of(&company.id, summary, true, caller.environment(), now);
-    Ok((StatusCode::CREATED, Json(UploadedView { certificate, warnings })))
+    let uploaded = UploadedView {
+        certificate,
+        // Counted from now: an instance may have read the vault just before it was written.
+        signs_everywhere_from: (app.clock.now() + IDENTITY_MAX_AGE).into(),
+        warnings,
+    };
+    Ok((StatusCode::CREATED, Json(uploaded)))
 }
 
 /// Whether the certificate's owner is somebody whom the company expects.

@@ -38,12 +38,14 @@ pub(crate) enum Signer {
     OutOfReach(StoreError),
 }
 
-/// The identity that signs for the company now. It is asked for before a number is taken: without it the number would be lost.
+/// The identity that signs for the company now. It is asked for before a number is taken: without it the number would be lost. The
+/// profile is cached for a minute, so a renewed certificate signs within a minute.
 ///
 /// # Errors
 /// When the company has no certificate, or one that does not open or is not valid now.
 pub(crate) async fn signer(app: &App, company: &CompanyId, now: Timestamp) -> Result<Signer, ApiError> {
-    match app.identities.of(company, now).await {
+    let company = app.company(company).await?;
+    match app.identities.of_company(&company, now).await {
         Err(error) if error.is_retryable() => Ok(Signer::OutOfReach(error)),
         found => usable_identity(found, now).map(Signer::Here),
     }

@@ -154,7 +154,7 @@ impl App {
 
     /// Who signs for a company. Without a certificate it cannot receive now; the sender is to try again.
     async fn signer(&self, recipient: &Recipient, now: Timestamp) -> Result<Arc<Identity>, ApiError> {
-        let identity = self.identities.of(&recipient.company.id, now).await?;
+        let identity = self.identities.of_company(&recipient.company, now).await?;
         let valid = identity.filter(|identity| identity.certificate().is_valid_at(now));
         valid.ok_or_else(|| {
             let cause = format!("company {} has no certificate that is valid now", recipient.company.id);

@@ -1,7 +1,8 @@
-//! Signing identities: each company's certificate opened once, and remembered for minutes.
+//! Signing identities: each company's certificate is opened once and cached for minutes.
 //!
-//! Opening a P12 and asking Secrets Manager for it would cost more than signing. A renewed certificate is used by every
-//! running instance within [`KEPT`], and at once where the one before has expired; a private key lives in memory only.
+//! Opening a P12 and reading it from Secrets Manager would cost more than signing. An instance uses a renewed certificate within
+//! [`IDENTITY_MAX_AGE`], as soon as it reads a profile that names another certificate ([`Identities::of_company`]), and at once
+//! where the cached one has expired. A private key lives in memory only.
 
 use std::{
     collections::HashMap,
@@ -12,15 +13,23 @@ use std::{
 use jiff::{SignedDuration, Timestamp};
 use xmldsig::{Certificate, Identity};
 
-use crate::{CertificateSummary, StoreError, Vault, ids::CompanyId};
+use crate::{CertificateSummary, Company, StoreError, Vault, ids::CompanyId};
 
-/// How long an opened certificate is believed to be the current one.
-const KEPT: SignedDuration = SignedDuration::from_mins(5);
+/// How long an opened certificate is cached: every instance signs with a renewed one after this time.
+pub const IDENTITY_MAX_AGE: SignedDuration = SignedDuration::from_mins(5);
 /// How many are remembered; one key takes a few kilobytes.
 const CAPACITY: usize = 500;
 
-/// Each company's identity and since when it is known.
-type Opened = HashMap<CompanyId, (Arc<Identity>, Timestamp)>;
+type Opened = HashMap<CompanyId, Entry>;
+
+/// A cached identity.
+#[derive(Debug)]
+struct Entry {
+    identity: Arc<Identity>,
+    since: Timestamp,
+    /// SHA-256 of the certificate that the company's profile named when the identity was loaded, as far as it was known.
+    named: Option<[u8; 32]>,
+}
 
 /// The identities of companies, shared by a function's requests.
 #[derive(Clone)]
@@ -51,7 +60,26 @@ impl Identities {
     /// # Errors
     /// When Secrets Manager cannot be asked, or holds a file that does not open.
     pub async fn of(&self, company: &CompanyId, now: Timestamp) -> Result<Option<Arc<Identity>>, StoreError> {
-        if let Some(identity) = self.remembered(company, now) {
+        self.current(company, None, now).await
+    }
+
+    /// The same for a caller that has the company's profile: a profile that names another certificate than the cached one
+    /// ends the cache's word.
+    ///
+    /// # Errors
+    /// As [`Identities::of`].
+    pub async fn of_company(&self, company: &Company, now: Timestamp) -> Result<Option<Arc<Identity>>, StoreError> {
+        let named = company.certificate.as_ref().map(|certificate| certificate.sha256);
+        self.current(&company.id, named, now).await
+    }
+
+    async fn current(
+        &self,
+        company: &CompanyId,
+        named: Option<[u8; 32]>,
+        now: Timestamp,
+    ) -> Result<Option<Arc<Identity>>, StoreError> {
+        if let Some(identity) = self.cached(company, named, now) {
             return Ok(Some(identity));
         }
         let Some(stored) = self.vault.certificate(company).await? else {
@@ -63,12 +91,17 @@ impl Identities {
         let identity = Arc::new(identity);
         let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
         if opened.len() >= CAPACITY {
-            opened.retain(|_, (_, since)| now.duration_since(*since) < KEPT);
+            opened.retain(|_, entry| entry.is_fresh(now));
         }
         if opened.len() >= CAPACITY {
             opened.clear();
         }
-        opened.insert(*company, (identity.clone(), now));
+        let entry = Entry {
+            identity: identity.clone(),
+            since: now,
+            named,
+        };
+        opened.insert(*company, entry);
         Ok(Some(identity))
     }
 
@@ -78,11 +111,25 @@ impl Identities {
         opened.remove(company);
     }
 
-    fn remembered(&self, company: &CompanyId, now: Timestamp) -> Option<Arc<Identity>> {
+    fn cached(&self, company: &CompanyId, named: Option<[u8; 32]>, now: Timestamp) -> Option<Arc<Identity>> {
         let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        let (identity, since) = opened.get(company)?;
-        let current = now.duration_since(*since) < KEPT && identity.certificate().is_valid_at(now);
-        current.then(|| identity.clone())
+        let entry = opened.get(company)?;
+        let current = entry.is_fresh(now)
+            && entry.identity.certificate().is_valid_at(now)
+            && named.is_none_or(|it| entry.is(&it));
+        current.then(|| entry.identity.clone())
+    }
+}
+
+impl Entry {
+    fn is_fresh(&self, now: Timestamp) -> bool {
+        now.duration_since(self.since) < IDENTITY_MAX_AGE
+    }
+
+    /// Whether it is the identity of the certificate that a profile names. A P12 with several certificates may sign with another
+    /// one, and a profile may lag behind the vault: what was loaded for that name stays.
+    fn is(&self, named: &[u8; 32]) -> bool {
+        self.identity.certificate().sha256_fingerprint == *named || self.named.as_ref() == Some(named)
     }
 }
 

@@ -86,7 +86,7 @@ pub use clients::{Clients, local_config};
 pub use dead_letters::DeadLetters;
 pub use error::StoreError;
 pub use exports::{ExportUpload, Exports, KeptExport};
-pub use identities::{Identities, certificate_summary};
+pub use identities::{IDENTITY_MAX_AGE, Identities, certificate_summary};
 pub use ids::{
     AnnouncementId, AnnulmentId, ApiKeyId, ApprovalId, CertificateId, CompanyId, DeliveryId, EventKey, IdError,
     InboxId, NoticeId, ReceiptId, Scope, Subject, WebhookId,

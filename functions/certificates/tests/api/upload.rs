@@ -1,6 +1,6 @@
 //! `POST /api/v1/client/certificates` with files that serve.
 
-use ecf_store::Identities;
+use ecf_store::{Company, Identities};
 use ecf_testkit::{P12_PIN, test_p12};
 use jiff::SignedDuration;
 use serde_json::json;
@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::{Api, CERTIFICATES, id_of, p12_of, warnings};
 
 #[tokio::test]
-async fn a_p12_that_opens_is_kept_and_signs_from_then_on() {
+async fn a_p12_that_opens_is_stored_and_signs() {
     let api = Api::start().await;
     let texts = [("pin", P12_PIN), ("alias", "Firma de Ana"), ("delegate", "00100000001")];
     let uploaded = api.post_p12(CERTIFICATES, test_p12(), &texts).await.expect(201);
@@ -17,7 +17,8 @@ async fn a_p12_that_opens_is_kept_and_signs_from_then_on() {
         "subject_cn": "PRUEBA DEL SISTEMA", "issuer": "C=DO, CN=PRUEBA DEL SISTEMA, serialNumber=IDCDO-00100000001",
         "serial_number": uploaded["serial_number"],
         "not_before": "2026-01-01T04:00:00.000Z", "not_after": "2029-01-01T04:00:00.000Z",
-        "is_active": true, "uploaded_at": "2026-11-27T16:00:00.000Z", "days_until_expiry": 765, "warnings": [],
+        "is_active": true, "uploaded_at": "2026-11-27T16:00:00.000Z", "days_until_expiry": 765,
+        "signs_everywhere_from": "2026-11-27T16:05:00.000Z", "warnings": [],
     });
     assert_eq!(uploaded, expected);
 
@@ -37,7 +38,9 @@ async fn the_same_file_again_is_the_same_record_and_pushes_nothing_out() {
     let first = api.upload(test_p12(), P12_PIN).await.expect(201);
     api.stack.clock().advance(SignedDuration::from_mins(1));
     api.stack.calls().reset();
-    let again = api.upload(test_p12(), P12_PIN).await.expect(201);
+    let mut again = api.upload(test_p12(), P12_PIN).await.expect(201);
+    assert_eq!(again["signs_everywhere_from"], "2026-11-27T16:06:00.000Z");
+    again["signs_everywhere_from"] = first["signs_everywhere_from"].clone();
     assert_eq!(again, first);
     assert_eq!(api.stack.calls().count("PutSecretValue"), 0);
     assert_eq!(api.listed().await, [(id_of(&first), true)]);
@@ -82,6 +85,40 @@ async fn running_instances_follow_within_minutes_and_at_once_where_the_old_one_h
     api.upload(test_p12(), P12_PIN).await.expect(201);
     api.stack.clock().advance(SignedDuration::from_secs(1));
     assert_eq!(used().await, "2029-01-01T04:00:00Z");
+}
+
+/// An instance that reads the profile, as issuing does, does not wait until its cache is old.
+#[tokio::test]
+async fn e5_an_instance_signs_with_the_certificate_that_the_profile_names() {
+    let api = Api::start().await;
+    let (company, table) = (api.company.scope.company, api.stack.table());
+    let instance = Identities::new(api.stack.vault());
+    let profile = async || table.company(&company).await.unwrap().unwrap();
+    let used = async |profile: &Company| {
+        let identity = instance.of_company(profile, api.stack.clock().now()).await.unwrap();
+        identity.unwrap().certificate().not_after.to_string()
+    };
+    let short = p12_of("IDCDO-00100000001", "2026-01-01", "2026-12-01");
+    api.upload(&short, P12_PIN).await.expect(201);
+    let before = profile().await;
+    assert_eq!(used(&before).await, "2026-12-01T00:00:00Z");
+    let longer = p12_of("IDCDO-00100000001", "2026-01-01", "2026-12-02");
+    api.upload(&longer, P12_PIN).await.expect(201);
+    assert_eq!(used(&before).await, "2026-12-01T00:00:00Z");
+    let after = profile().await;
+    assert_eq!(used(&after).await, "2026-12-02T00:00:00Z");
+
+    // The vault is read once for each change, and no more.
+    api.stack.calls().reset();
+    for _ in 0..3 {
+        used(&after).await;
+    }
+    assert_eq!(api.stack.calls().count("GetSecretValue"), 0);
+    // A profile that lags behind the vault costs one read.
+    for _ in 0..3 {
+        assert_eq!(used(&before).await, "2026-12-02T00:00:00Z");
+    }
+    assert_eq!(api.stack.calls().count("GetSecretValue"), 1);
 }
 
 #[tokio::test]

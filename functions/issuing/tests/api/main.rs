@@ -5,6 +5,7 @@
 mod access;
 mod artifacts;
 mod batch;
+mod certificates;
 mod crashes;
 mod events;
 mod issue;
