@@ -10,7 +10,7 @@ use ecf_embedded::FaultRate;
 pub const USAGE: &str = "\
 The e-CF service with a simulated tax authority, in one process.
 
-usage: ecf-local [--port PORT] [--data DIR] [--reset] [--json] [--simulator URL] [--speed N] [--aws-faults PERCENT[:SEED]]
+usage: ecf-local [--port PORT] [--data DIR] [--reset] [--json] [--simulator URL] [--portal URL] [--speed N] [--aws-faults PERCENT[:SEED]]
        ecf-local env FUNCTION [--port PORT] [--data DIR]
        ecf-local operator COMMAND [--data DIR]
        ecf-local openapi [--check]
@@ -20,6 +20,7 @@ usage: ecf-local [--port PORT] [--data DIR] [--reset] [--json] [--simulator URL]
   --reset           forget that state first
   --json            print one line of JSON when ready, for scripts
   --simulator URL   use this tax authority instead of the built-in simulator
+  --portal URL      notify this address of each company that signs up, signed with the secret `portal_secret` of --json
   --speed N         let time run N times faster: retries of hours in minutes (kept with the state)
   --aws-faults PERCENT[:SEED]
                     let so many of a hundred AWS calls fail, get lost or come late
@@ -50,6 +51,8 @@ pub struct RunOptions {
     pub reset: bool,
     /// Another tax authority than the built-in simulator.
     pub simulator: Option<String>,
+    /// The operator's portal, which is notified of each new company.
+    pub portal: Option<String>,
     /// How many times faster than the system's the time runs; kept with the state.
     pub speed: Option<NonZeroU32>,
     /// How often AWS calls fail.
@@ -63,6 +66,7 @@ impl Default for RunOptions {
             data: PathBuf::from(".local"),
             reset: false,
             simulator: None,
+            portal: None,
             speed: None,
             aws_faults: None,
         }
@@ -87,6 +91,7 @@ impl Command {
                 Long("reset") => options.reset = true,
                 Long("json") => json = true,
                 Long("simulator") => options.simulator = Some(parser.value()?.string()?),
+                Long("portal") => options.portal = Some(parser.value()?.parse_with(web_address)?),
                 Long("speed") => options.speed = Some(parser.value()?.parse()?),
                 Long("aws-faults") => options.aws_faults = Some(parser.value()?.parse_with(fault_rate)?),
                 Long("check") => check = true,
@@ -111,6 +116,13 @@ impl Command {
                 "'{unknown}' is not a command of this program"
             ))),
         }
+    }
+}
+
+fn web_address(text: &str) -> Result<String, String> {
+    match url::Url::parse(text) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(text.to_owned()),
+        _ => Err(format!("`{text}` is not an http or https address")),
     }
 }
 
@@ -157,6 +169,8 @@ mod tests {
             "--json",
             "--simulator",
             "http://127.0.0.1:1",
+            "--portal",
+            "http://127.0.0.1:2/companies",
             "--speed",
             "60",
             "--aws-faults",
@@ -167,6 +181,7 @@ mod tests {
             data: "x".into(),
             reset: true,
             simulator: Some("http://127.0.0.1:1".to_owned()),
+            portal: Some("http://127.0.0.1:2/companies".to_owned()),
             speed: NonZeroU32::new(60),
             aws_faults: Some(FaultRate { percent: 5, seed: 42 }),
         };
@@ -177,6 +192,10 @@ mod tests {
     fn an_unknown_argument_is_named() {
         assert!(parse(&["--prot"]).unwrap_err().to_string().contains("--prot"));
         assert!(parse(&["--speed", "0"]).is_err());
+        for portal in ["localhost:3000", "ftp://127.0.0.1/", "/companies"] {
+            let error = parse(&["--portal", portal]).unwrap_err().to_string();
+            assert!(error.contains(&format!("`{portal}`")), "{error}");
+        }
         let rate = parse(&["--aws-faults", "101"]).unwrap_err().to_string();
         assert!(rate.contains("`101`") && rate.contains("0 to 100"), "{rate}");
         assert!(parse(&["serve"]).unwrap_err().to_string().contains("serve"));

@@ -11,18 +11,22 @@ use crate::folder;
 use crate::start::Local;
 
 impl Local {
-    /// One line of JSON: `base_url`, `api_key`, `company_rnc`, `simulator_url`, `test_p12`, `test_p12_pin`.
+    /// One line of JSON: `base_url`, `api_key`, `company_rnc`, `simulator_url`, `test_p12`, `test_p12_pin`, and with `--portal` the
+    /// `portal_secret`.
     pub fn ready_json(&self) -> String {
         let demo = self.demo();
-        json!({
+        let mut ready = json!({
             "base_url": self.base_url(),
             "api_key": demo.api_key,
             "company_rnc": demo.company_rnc,
             "simulator_url": demo.simulator_url,
             "test_p12": demo.test_p12,
             "test_p12_pin": demo.test_p12_pin,
-        })
-        .to_string()
+        });
+        if let Some((_, secret)) = self.portal() {
+            ready["portal_secret"] = secret.into();
+        }
+        ready.to_string()
     }
 
     /// The address, the key, and two lines to paste.
@@ -30,13 +34,16 @@ impl Local {
         let (base, demo) = (self.base_url(), self.demo());
         let key = format!("demo-{}", self.clock().now().as_second());
         let id = ReceiptId::of_receipt(&demo.scope(), &key);
+        let portal = self.portal().map_or_else(String::new, |(url, secret)| {
+            format!("portal          {url}, notified of new companies; secret {secret}\n")
+        });
         format!(
             "\n\
              e-CF service    {base}/api/v1\n\
              tax authority   {simulator} (simulated)\n\
              demo company    {name}, RNC {rnc}, environment TesteCF\n\
              API key         {api_key}\n\
-             \n\
+             {portal}\n\
              Issue a receipt (type 31):\n\n{issue}\n\n\
              Read its verdict a few seconds later:\n\n{read}\n\n\
              Ctrl-C stops; the state is kept.\n",

@@ -33,6 +33,8 @@ use crate::timers;
 const SIMULATOR_PATH: &str = "/_simulator";
 /// The stack's name; resources are called after it.
 const STACK_NAME: &str = "ecf-local";
+/// Signs what the portal is sent.
+const PORTAL_SECRET: &str = "whsec_portal_of_the_local_system";
 /// How long batches under way may take once a stop was asked for. The slowest wait for the tax authority; one that is cut
 /// leaves a lease behind, and its receipt is looked up after the next start before it is sent again.
 const WORK_GRACE: Duration = Duration::from_secs(10);
@@ -65,8 +67,11 @@ pub enum StartError {
     },
     #[error("the made-up register cannot be loaded")]
     Register(#[source] ecf_runtime::Error),
-    #[error("the key of the status service cannot be kept")]
-    StatusKey(#[source] ecf_runtime::Error),
+    #[error("the secret `{name}` cannot be stored")]
+    Secret {
+        name: &'static str,
+        source: ecf_runtime::Error,
+    },
     #[error("the demo company cannot be made")]
     Demo(#[source] ecf_runtime::Error),
 }
@@ -78,6 +83,7 @@ pub struct Local {
     demo: Demo,
     clients: Clients,
     provisioned: Provisioned,
+    portal: Option<String>,
     embedded: Embedded,
     /// Pollers and timers.
     work: Tasks,
@@ -124,10 +130,14 @@ impl Local {
         })
         .await?;
         let config = ecf_store::local_config(embedded.endpoint_url());
-        let stack = Stack::embedded(parameters(&simulator_url))?;
+        let stack = Stack::embedded(parameters(&simulator_url, options.portal.as_deref()))?;
         let provisioned = stack.provision(&config, STACK_NAME).await?;
         let clients = Clients::new(&config);
-        keep_status_key(&clients, &provisioned).await?;
+        // Secrets that an operator adds to a deployment. The simulator takes any key.
+        store_secret(&clients, &provisioned, OperatorSecret::TaxauthStatusKey, "local").await?;
+        if options.portal.is_some() {
+            store_secret(&clients, &provisioned, OperatorSecret::PortalSecret, PORTAL_SECRET).await?;
+        }
         let clock = lapse.clock();
         write_environment(&folder, embedded.endpoint_url(), &stack, &provisioned)?;
 
@@ -193,6 +203,7 @@ impl Local {
             demo: demo.with_simulator(simulator_url),
             clients,
             provisioned,
+            portal: options.portal.clone(),
             embedded,
             work,
             http,
@@ -208,6 +219,11 @@ impl Local {
     /// The demo company and what else a script wants to know.
     pub fn demo(&self) -> &Demo {
         &self.demo
+    }
+
+    /// The portal that is notified of new companies, and the secret of its signatures.
+    pub fn portal(&self) -> Option<(&str, &'static str)> {
+        self.portal.as_deref().map(|url| (url, PORTAL_SECRET))
     }
 
     /// The time that the system lives in.
@@ -258,7 +274,7 @@ impl Tasks {
 }
 
 /// What the local system sets otherwise than a deployment.
-fn parameters(simulator_url: &str) -> BTreeMap<String, String> {
+fn parameters(simulator_url: &str, portal: Option<&str>) -> BTreeMap<String, String> {
     let urls = [
         "TaxauthEcfUrl",
         "TaxauthFcUrl",
@@ -269,6 +285,7 @@ fn parameters(simulator_url: &str) -> BTreeMap<String, String> {
     let urls = urls.map(|name| (name.to_owned(), simulator_url.to_owned()));
     urls.into_iter()
         .chain([
+            ("PortalUrl".to_owned(), portal.unwrap_or_default().to_owned()),
             ("AllowLoopbackTargets".to_owned(), "true".to_owned()),
             ("CorsOrigins".to_owned(), "*".to_owned()),
             // Test certificates are made on the spot.
@@ -289,23 +306,30 @@ fn simulator(folder: &StateFolder, clock: Clock) -> Result<Router, ecf_simulator
     Simulator::router(&options)
 }
 
-/// Keeps a key for the status service, as an operator does; the simulator takes any.
-async fn keep_status_key(clients: &Clients, provisioned: &Provisioned) -> Result<(), StartError> {
+/// Stores a secret beside the deployment's own, as an operator does. One of an earlier start stays.
+async fn store_secret(
+    clients: &Clients,
+    provisioned: &Provisioned,
+    secret: OperatorSecret,
+    text: &str,
+) -> Result<(), StartError> {
+    let failed = |source| StartError::Secret {
+        name: secret.name(),
+        source,
+    };
     let prefix = provisioned
         .environment_of("status")
         .and_then(|variables| variables.get("SECRET_PREFIX"));
-    let prefix = prefix.ok_or_else(|| StartError::StatusKey("the function `status` has no SECRET_PREFIX".into()))?;
-    let name = format!("{prefix}/{}", OperatorSecret::TaxauthStatusKey.name());
+    let prefix = prefix.ok_or_else(|| failed("the function `status` has no SECRET_PREFIX".into()))?;
     let created = clients
         .secretsmanager
         .create_secret()
-        .name(name)
-        .secret_string("local")
+        .name(format!("{prefix}/{}", secret.name()))
+        .secret_string(text)
         .send()
         .await;
     match created {
         Ok(_) => Ok(()),
-        // It is there since an earlier start.
         Err(error)
             if error
                 .as_service_error()
@@ -313,7 +337,7 @@ async fn keep_status_key(clients: &Clients, provisioned: &Provisioned) -> Result
         {
             Ok(())
         }
-        Err(error) => Err(StartError::StatusKey(error.into())),
+        Err(error) => Err(failed(error.into())),
     }
 }
 

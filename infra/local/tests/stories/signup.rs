@@ -1,10 +1,12 @@
 //! A company signs up with a certificate and issues with the key that it got.
 
+use ecf_local::RunOptions;
+use ecf_testkit::Receiver;
 use http::Method;
 use serde_json::json;
 
 use crate::payloads::payload;
-use crate::support::System;
+use crate::support::{PATIENCE, System, eventually, signature};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_company_signs_up_with_the_printed_certificate_and_issues() {
@@ -31,4 +33,42 @@ async fn a_company_signs_up_with_the_printed_certificate_and_issues() {
     assert_eq!(demo.get(&foreign).await.status, 404);
     demo.wait_for_state(&theirs, "accepted").await;
     system.local.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn b8_the_portal_is_notified_of_a_company_that_signs_up_and_can_check_the_signature() {
+    let portal = Receiver::start().await;
+    let system = System::with(RunOptions {
+        portal: Some(portal.url()),
+        ..RunOptions::default()
+    })
+    .await;
+    let demo = &system.caller;
+    let request = json!({
+        "rnc": "131880681", "name": "Panadería La Espiga SRL", "email": "pan@espiga.example",
+        "p12_base64": demo.ready["test_p12"], "pin": demo.ready["test_p12_pin"],
+    });
+    let url = format!("{}/api/v1/public/register", demo.base_url);
+    let registered = demo.send(Method::POST, &url, None, Some(&request)).await.expect(201);
+
+    let notified = eventually("the notification", PATIENCE, async || portal.received().pop()).await;
+    let company = notified.json();
+    assert_eq!(company["event"], "company.registered");
+    assert_eq!(company["public_id"], registered["company"]["public_id"]);
+    assert_eq!(
+        (&company["rnc"], &company["name"], &company["email"]),
+        (&request["rnc"], &request["name"], &request["email"])
+    );
+    let secret = demo.ready["portal_secret"].as_str().unwrap();
+    let expected = signature(secret, &notified.body);
+    assert_eq!(notified.header("X-ECF-Signature"), Some(expected.as_str()));
+    let text = String::from_utf8_lossy(&notified.body);
+    let key = registered["api_key"]["key"].as_str().unwrap();
+    assert!(
+        !text.contains(key) && !text.contains(demo.ready["test_p12_pin"].as_str().unwrap()),
+        "{text}"
+    );
+    system.local.shutdown().await;
+    // One company, one notification; the demo company was not signed up.
+    assert_eq!(portal.received().len(), 1);
 }

@@ -27,8 +27,13 @@ pub(crate) struct System {
 
 impl System {
     pub(crate) async fn start() -> Self {
+        Self::with(RunOptions::default()).await
+    }
+
+    /// With other options than usual; folder and port are the test's own.
+    pub(crate) async fn with(options: RunOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let local = start_in(folder.path()).await;
+        let local = start_with(folder.path(), options).await;
         Self {
             caller: Caller::of(&local),
             local,
@@ -39,10 +44,14 @@ impl System {
 
 /// Starts a system on a folder that the test keeps.
 pub(crate) async fn start_in(folder: &Path) -> Local {
+    start_with(folder, RunOptions::default()).await
+}
+
+async fn start_with(folder: &Path, options: RunOptions) -> Local {
     let options = RunOptions {
         port: 0,
         data: folder.to_owned(),
-        ..RunOptions::default()
+        ..options
     };
     Local::start(&options).await.unwrap()
 }
