@@ -2,7 +2,7 @@
 //!
 //! | Route | Handler |
 //! |---|---|
-//! | `GET /api/v1/client/company` | [`show`]: profile, certificate, settings, receipt types with numbers left |
+//! | `GET /api/v1/client/company` | [`show`]: profile, certificate, settings, receipt types with numbers left, [`addresses`] to register |
 //! | `PATCH /api/v1/client/company` | [`update`]: contact data and settings, field by field |
 //! | `GET`, `PATCH /api/v1/client/company/design` | [`design`]: colour and closing line of prints |
 //! | `GET`, `PUT`, `DELETE /api/v1/client/company/design/logo` | [`design::logo`]: the image at their top |
@@ -13,6 +13,7 @@
 //! | `POST /api/v1/client/api-keys` | [`api_keys`]: a new key, shown once |
 //! | `DELETE /api/v1/client/api-keys/{id}` | [`api_keys`]: revoke a key |
 
+mod addresses;
 mod api_keys;
 mod design;
 mod sequences;
@@ -20,13 +21,13 @@ mod show;
 mod summary;
 mod update;
 
-use axum::Router;
 use axum::extract::FromRef;
 use axum::routing::{delete, get, patch};
+use axum::{Extension, Router};
 use ecf::Fecha;
 use ecf_api::Keys;
-use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
+use ecf_runtime::{Clock, PublicAddress};
 use ecf_store::{Artifacts, Clients, Table};
 
 /// What this function may touch; compare with its policies in `template.yaml`.
@@ -38,10 +39,13 @@ pub struct App {
     clock: Clock,
     /// The last day of the numbers that every taxpayer owns outside production.
     precertification_valid_until: Fecha,
+    /// The address of the service, where the operator knows it better than the gateway.
+    public_url: Option<String>,
 }
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME` and `PRECERTIFICATION_VALID_UNTIL` (dd-MM-yyyy).
+    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, `PRECERTIFICATION_VALID_UNTIL` (dd-MM-yyyy), and
+    /// optionally `PUBLIC_URL`.
     ///
     /// # Errors
     /// Names the variable that is missing or wrong.
@@ -53,7 +57,18 @@ impl App {
             artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
             clock,
             precertification_valid_until: env.required_as("PRECERTIFICATION_VALID_UNTIL")?,
+            public_url: env.optional("PUBLIC_URL")?,
         })
+    }
+
+    /// The address of the service: the operator's setting, else the gateway's own. What a company registers must not depend on a
+    /// header that a caller writes.
+    fn service_address(&self, gateway: Option<Extension<PublicAddress>>) -> Option<String> {
+        let configured = self
+            .public_url
+            .as_deref()
+            .map(|url| url.trim_end_matches('/').to_owned());
+        configured.or_else(|| gateway.map(|Extension(PublicAddress(address))| address))
     }
 }
 

@@ -1,15 +1,17 @@
 //! `GET /api/v1/client/company`.
 
-use axum::Json;
 use axum::extract::State;
+use axum::{Extension, Json};
 use ecf::{Environment, Fecha};
 use ecf_api::{ApiError, Caller, CodedError, CompanyCertificateView, ValidationError};
+use ecf_runtime::PublicAddress;
 use ecf_store::{Company, CompanySettings, Range, RangeState};
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::App;
+use crate::addresses::AddressesView;
 
 /// A company as it sees itself, with one of its keys.
 #[derive(Debug, Serialize, ToSchema)]
@@ -29,6 +31,9 @@ pub(crate) struct ProfileView {
     /// The receipt types that have numbers left in the key's environment.
     active_ncf_types: Vec<&'static str>,
     settings: SettingsView,
+    /// The addresses to register at the tax authority, for each environment; `null` until the company is verified, because nothing
+    /// answers there before.
+    published_addresses: Option<Vec<AddressesView>>,
 }
 
 /// How the company wants its receipts treated.
@@ -56,8 +61,17 @@ pub(crate) struct SettingsView {
 }
 
 impl ProfileView {
-    pub(crate) fn of(company: Company, ranges: &[Range], environment: Environment, now: Timestamp) -> Self {
+    /// `service`: the address of the service, if it is known.
+    pub(crate) fn of(
+        company: Company,
+        ranges: &[Range],
+        environment: Environment,
+        service: Option<&str>,
+        now: Timestamp,
+    ) -> Self {
+        let service = service.filter(|_| company.verified);
         Self {
+            published_addresses: service.map(|service| AddressesView::of(service, &company.rnc)),
             public_id: company.id.to_string(),
             rnc: company.rnc.to_string(),
             is_active: company.is_active(),
@@ -119,7 +133,11 @@ fn active_types(ranges: &[Range], today: Fecha) -> Vec<&'static str> {
     ),
     security(("api_key" = [])),
 )]
-pub(crate) async fn show(State(app): State<App>, caller: Caller) -> Result<Json<ProfileView>, ApiError> {
+pub(crate) async fn show(
+    State(app): State<App>,
+    caller: Caller,
+    gateway: Option<Extension<PublicAddress>>,
+) -> Result<Json<ProfileView>, ApiError> {
     let company = app.table.company(caller.company());
     let ranges = app.table.ranges(&caller.scope, None);
     let (company, ranges) = tokio::try_join!(company, ranges)?;
@@ -128,6 +146,7 @@ pub(crate) async fn show(State(app): State<App>, caller: Caller) -> Result<Json<
         company,
         &ranges,
         caller.environment(),
+        app.service_address(gateway).as_deref(),
         app.clock.now(),
     )))
 }

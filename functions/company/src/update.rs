@@ -1,10 +1,11 @@
 //! `PATCH /api/v1/client/company`.
 
-use axum::Json;
 use axum::extract::State;
+use axum::{Extension, Json};
 use ecf::Environment;
 use ecf::rules::OnConditional;
 use ecf_api::{ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError};
+use ecf_runtime::PublicAddress;
 use ecf_store::{CertificateOwner, CompanyChanges, Edit, SettingsChanges};
 use utoipa::ToSchema;
 
@@ -191,6 +192,7 @@ impl FromFields for Settings {
 pub(crate) async fn update(
     State(app): State<App>,
     caller: Caller,
+    gateway: Option<Extension<PublicAddress>>,
     ValidJson(request): ValidJson<UpdateRequest>,
 ) -> Result<Json<ProfileView>, ApiError> {
     if let Some(environment) = request.default_environment {
@@ -208,7 +210,13 @@ pub(crate) async fn update(
     let company = app.table.update_company(caller.company(), changes, now).await?;
     let company = company.ok_or_else(no_company)?;
     let ranges = app.table.ranges(&caller.scope, None).await?;
-    Ok(Json(ProfileView::of(company, &ranges, caller.environment(), now)))
+    Ok(Json(ProfileView::of(
+        company,
+        &ranges,
+        caller.environment(),
+        app.service_address(gateway).as_deref(),
+        now,
+    )))
 }
 
 /// An unverified company is in TesteCF only; verified once, it stays so.

@@ -39,7 +39,9 @@ impl Address {
         let rest = plain.strip_prefix('/')?;
         let segments: Vec<&str> = rest.strip_suffix('/').unwrap_or(rest).split('/').collect();
         let at = segments.iter().position(|segment| *segment == "fe")?;
-        let (rnc, environment) = match segments[..at] {
+        // Documents of 2026 gave addresses with `/api` in front, which is no more than the stage of the gateway's own host.
+        let before = segments[..at].strip_prefix(&["api"]).unwrap_or(&segments[..at]);
+        let (rnc, environment) = match *before {
             [] => (None, None),
             [rnc] => (Some(rnc.parse().ok()?), None),
             [rnc, environment] => (Some(rnc.parse().ok()?), Some(environment_of(environment)?)),
@@ -108,6 +110,26 @@ mod tests {
         );
         let path = "/131880681/CerteCF/fe/autenticación/api/ValidacionCertificado";
         assert_eq!(Address::of(path), validation);
+    }
+
+    #[test]
+    fn b3_an_address_that_was_registered_with_api_in_front_answers() {
+        let published = address(Some("131880681"), Some(Environment::CerteCF), Service::Recepcion);
+        assert_eq!(Address::of("/131880681/certecf/fe/recepcion/api/ecf"), published);
+        assert_eq!(Address::of("/api/131880681/certecf/fe/Recepcion/api/eCF"), published);
+        let published = address(Some("131880681"), None, Service::Semilla);
+        assert_eq!(Address::of("/API/131880681/fe/autenticacion/api/semilla"), published);
+        assert_eq!(
+            Address::of("/api/fe/recepcion/api/ecf"),
+            address(None, None, Service::Recepcion)
+        );
+        for path in [
+            "/api/api/131880681/fe/recepcion/api/ecf",
+            "/131880681/api/fe/recepcion/api/ecf",
+            "/api/131880681/prod/fe/recepcion/api/ecf",
+        ] {
+            assert_eq!(Address::of(path), None, "{path}");
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The services that every electronic taxpayer offers to other issuers, in the tax authority's shape (Descripción técnica,
 //! emisor-receptor).
 //!
-//! | Address below `/{rnc}`, `/{rnc}/{environment}` or nothing | Handler |
+//! | Address below `/{rnc}`, `/{rnc}/{environment}` or nothing, also after `/api` | Handler |
 //! |---|---|
 //! | `GET /fe/autenticacion/api/semilla` | [`authenticate`]: a fresh seed |
 //! | `POST /fe/autenticacion/api/validacioncertificado` | [`authenticate`]: the signed seed becomes a token, once |

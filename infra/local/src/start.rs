@@ -130,7 +130,7 @@ impl Local {
         })
         .await?;
         let config = ecf_store::local_config(embedded.endpoint_url());
-        let stack = Stack::embedded(parameters(&simulator_url, options.portal.as_deref()))?;
+        let stack = Stack::embedded(parameters(&base_url, &simulator_url, options.portal.as_deref()))?;
         let provisioned = stack.provision(&config, STACK_NAME).await?;
         let clients = Clients::new(&config);
         // Secrets that an operator adds to a deployment. The simulator takes any key.
@@ -274,7 +274,7 @@ impl Tasks {
 }
 
 /// What the local system sets otherwise than a deployment.
-fn parameters(simulator_url: &str, portal: Option<&str>) -> BTreeMap<String, String> {
+fn parameters(base_url: &str, simulator_url: &str, portal: Option<&str>) -> BTreeMap<String, String> {
     let urls = [
         "TaxauthEcfUrl",
         "TaxauthFcUrl",
@@ -285,6 +285,8 @@ fn parameters(simulator_url: &str, portal: Option<&str>) -> BTreeMap<String, Str
     let urls = urls.map(|name| (name.to_owned(), simulator_url.to_owned()));
     urls.into_iter()
         .chain([
+            // The gateway of the local system speaks plain HTTP and has no stage in its addresses.
+            ("PublicUrl".to_owned(), base_url.to_owned()),
             ("PortalUrl".to_owned(), portal.unwrap_or_default().to_owned()),
             ("AllowLoopbackTargets".to_owned(), "true".to_owned()),
             ("CorsOrigins".to_owned(), "*".to_owned()),

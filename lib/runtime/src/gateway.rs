@@ -16,7 +16,10 @@ use axum::{
 };
 use lambda_http::{
     RequestExt,
-    aws_lambda_events::{apigw::ApiGatewayProxyResponse, encodings::Body as EventBody},
+    aws_lambda_events::{
+        apigw::{ApiGatewayProxyRequestContext, ApiGatewayProxyResponse},
+        encodings::Body as EventBody,
+    },
     http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header::CONTENT_TYPE},
     request::{LambdaRequest, RequestContext},
 };
@@ -33,6 +36,11 @@ pub struct RequestId(pub String);
 /// says it: those are the caller's to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SourceAddress(pub IpAddr);
+
+/// The address of the service as the gateway was called, with the stage where the address has one, put into the request's extensions
+/// by [`answer`]. The gateway's own context says it; the headers are the caller's to write.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublicAddress(pub String);
 
 /// Serves a router as a Lambda function behind API Gateway, to pages of the origins in `CORS_ORIGINS` too.
 pub async fn serve(router: Router) -> Result<(), Error> {
@@ -98,11 +106,14 @@ async fn routed(router: Router, event: LambdaRequest) -> Response<Body> {
         _ => HeaderMap::new(),
     };
     let request: lambda_http::Request = event.into();
-    let (id, source) = match request.request_context_ref() {
-        Some(RequestContext::ApiGatewayV1(context)) => (context.request_id.clone(), context.identity.source_ip.clone()),
-        _ => (None, None),
-    };
     let path = request.raw_http_path().to_owned();
+    let (id, source, public) = match request.request_context_ref() {
+        Some(RequestContext::ApiGatewayV1(context)) => {
+            let (id, source) = (context.request_id.clone(), context.identity.source_ip.clone());
+            (id, source, public_address(context, &path))
+        }
+        _ => (None, None, None),
+    };
     let mut request: Request<Body> = request.map(Body::new);
     *request.uri_mut() = with_path(request.uri(), &path);
     request.headers_mut().extend(headers);
@@ -112,10 +123,20 @@ async fn routed(router: Router, event: LambdaRequest) -> Response<Body> {
     if let Some(address) = source.and_then(|address| address.parse().ok()) {
         request.extensions_mut().insert(SourceAddress(address));
     }
+    if let Some(public) = public {
+        request.extensions_mut().insert(public);
+    }
     match router.oneshot(request).await {
         Ok(response) => response,
         Err(never) => match never {},
     }
+}
+
+/// Behind the gateway's own host the context's path begins with the stage, behind a host name of the operator it does not.
+fn public_address(context: &ApiGatewayProxyRequestContext, path: &str) -> Option<PublicAddress> {
+    let host = context.domain_name.as_deref()?;
+    let prefix = context.path.as_deref()?.strip_suffix(path)?;
+    Some(PublicAddress(format!("https://{host}{prefix}")))
 }
 
 /// The address with the path that the caller sent. One that is no path at all stays as it came, and fits no route.

@@ -86,6 +86,38 @@ async fn the_gateways_request_id_reaches_the_router() {
 }
 
 #[tokio::test]
+async fn b3_the_public_address_is_the_gateways_and_not_the_callers() {
+    let said = get(|Extension(PublicAddress(address)): Extension<PublicAddress>| async move { address });
+    let router = Router::new().route("/a/b", said);
+    for (host, path, address) in [
+        // The gateway's own host has the stage in its addresses, a host name of the operator has none.
+        (
+            "x.execute-api.us-east-1.amazonaws.com",
+            "/api/a/b",
+            "https://x.execute-api.us-east-1.amazonaws.com/api",
+        ),
+        ("ecf.example.com", "/a/b", "https://ecf.example.com"),
+        ("ecf.example.com", "/base/a/b", "https://ecf.example.com/base"),
+    ] {
+        let mut changes = event("GET", "/a/b", json!({}));
+        let LambdaRequest::ApiGatewayV1(request) = &mut changes else {
+            panic!("a version 1 event")
+        };
+        request.request_context.domain_name = Some(host.to_owned());
+        request.request_context.path = Some(path.to_owned());
+        for header in ["host", "x-forwarded-host"] {
+            request
+                .headers
+                .insert(header, HeaderValue::from_static("forged.example"));
+            request
+                .multi_value_headers
+                .insert(header, HeaderValue::from_static("forged.example"));
+        }
+        assert_eq!(answered(router.clone(), changes).await["body"], address);
+    }
+}
+
+#[tokio::test]
 async fn every_value_of_a_repeated_query_name_arrives() {
     let router = Router::new().route("/", get(|RawQuery(query): RawQuery| async move { query.unwrap() }));
     let changes = json!({
