@@ -206,6 +206,7 @@ fn new_approval(id: ApprovalId, request: SubmitRequest, acecf: ContentHash, now:
         reason: request.detalle_motivo_rechazo.map(|reason| reason.to_string()),
         acecf,
         receiver_url: None,
+        receipt_unknown: false,
         created_at: now,
         issuer: Told::PENDING,
         authority: Told::PENDING,

@@ -25,7 +25,7 @@ use ecf::ReceiptState;
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Metrics};
 use ecf_store::{
-    AnnouncementId, AnnulmentId, ApprovalId, Clients, DueEntry, DueRecord, EventKey, ExchangeJob, IssuingJob,
+    AnnouncementId, AnnulmentId, ApprovalId, Clients, DueEntry, DueRecord, EventKey, ExchangeJob, IssuingJob, Mode,
     OutboxEntry, Queues, Receipt, ReceiptId, SHARDS, Scope, StoreError, SubmissionJob, Table, Vault, WebhookId,
     WebhookJob,
 };
@@ -191,6 +191,14 @@ async fn look_after(
         tracing::error!(receipt.id = %receipt.public_id, state = %receipt.state, "an overdue receipt that nothing can be done for");
         return Ok(false);
     };
+    if is_forsaken(&receipt)
+        && let Some(encf) = receipt.encf()
+    {
+        let number = (encf.sequence(), encf.sequence());
+        app.table
+            .recount_soon(&receipt.scope, encf.receipt_type(), number, now)
+            .await?;
+    }
     app.queues.send_submission(&job, Duration::ZERO).await?;
     tracing::info!(receipt.id = %receipt.public_id, state = %receipt.state, due = %entry.at, %next, "an overdue receipt was queued");
     Ok(true)
@@ -312,6 +320,11 @@ async fn judge_p12(app: &App, entry: &DueEntry, now: Timestamp) -> Result<(), St
 
 fn next_look(age: SignedDuration) -> SignedDuration {
     (age / 2).clamp(SHORTEST_LOOK, LONGEST_LOOK)
+}
+
+/// Whether its request may have died before it counted the number and queued the first send.
+fn is_forsaken(receipt: &Receipt) -> bool {
+    receipt.state == ReceiptState::Signed && receipt.send_attempt == 0 && receipt.mode == Mode::Immediate
 }
 
 /// Whether the receipt was kept to be issued later.

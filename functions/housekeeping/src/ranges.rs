@@ -1,6 +1,7 @@
 //! Ranges of numbers: numbers whose request died are freed, and companies are warned of ranges that end.
 //!
-//! A range is due some minutes after a number was taken from it, and again until all of them are accounted for; a type every
+//! A range is due some minutes after a number was taken from it, and again until all of them are accounted for, or the count of
+//! those that the caller used was compared with the locks; a type every
 //! day while one of its ranges has an expiry. Nothing here is on the way of a receipt, and each run does a bounded part of the
 //! work: the range remembers how far it was checked, and what was told of it.
 
@@ -69,6 +70,9 @@ async fn look_after(app: &App, entry: &DueRange, now: Timestamp) -> Result<(), S
     let Some(mut range) = app.table.range(&entry.scope, entry.id).await? else {
         return Ok(());
     };
+    if range.is_callers() {
+        return look_after_callers(app, entry, range, now).await;
+    }
     let mut more = true;
     for _ in 0..STRETCHES {
         let reviewed = app.table.free_dead_numbers(entry, range, DEAD_AFTER, now).await?;
@@ -91,6 +95,38 @@ async fn look_after(app: &App, entry: &DueRange, now: Timestamp) -> Result<(), S
         false => NEXT_LOOK,
     };
     app.table.look_again(entry, &range, now + wait).await
+}
+
+/// A range whose numbers the caller gives: compares its count with the locks, once nobody is at work on a number.
+async fn look_after_callers(app: &App, entry: &DueRange, range: Range, now: Timestamp) -> Result<(), StoreError> {
+    let scope = &entry.scope;
+    let Some(from) = range.verifiable_from(DEAD_AFTER) else {
+        warn(app, scope, std::slice::from_ref(&range), now).await?;
+        app.table.put_off_range(entry, &range, None).await?;
+        return Ok(());
+    };
+    if from > now {
+        warn(app, scope, std::slice::from_ref(&range), now).await?;
+        return app.table.look_again(entry, &range, from).await;
+    }
+    let counted = app.table.used_numbers_of(scope, &range).await?;
+    if !range.agrees(counted) {
+        tracing::warn!(company.id = %scope.company, range = %entry.id, used = range.used, counted = counted.used, "the count of used numbers is corrected");
+    }
+    // Refused: a number was used meanwhile. The range stays due.
+    if app
+        .table
+        .correct_used_numbers(scope, &range, counted, Some(entry), now)
+        .await?
+    {
+        let range = Range {
+            used: counted.used,
+            next: counted.next,
+            ..range
+        };
+        warn(app, scope, std::slice::from_ref(&range), now).await?;
+    }
+    Ok(())
 }
 
 /// Looks a type's ranges over for what the clock alone changes.

@@ -11,12 +11,12 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use ecf::{Ecf, Numbered, ReceiptState};
+use ecf::{Ecf, Environment, Numbered, ReceiptState};
 use ecf_api::{
     ApiError, Caller, CodedError, DocumentView, FieldError, NotingCaller, ValidJson, ValidQuery, ValidationError,
 };
 use ecf_runtime::Metric;
-use ecf_store::{Created, IssuingJob, Mode, NewNote, NewReceipt, Receipt, ReceiptId, StoreError, SubmissionJob};
+use ecf_store::{Created, IssuingJob, Mode, NewNote, NewReceipt, Range, Receipt, ReceiptId, StoreError, SubmissionJob};
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -28,7 +28,7 @@ use crate::issuer::Issuer;
 use crate::kept::{due, keep};
 use crate::note;
 use crate::request::{IssueQuery, IssueRequest};
-use crate::signing::{NUMBER_ATTEMPTS, Ready, Signer, number_and_sign, signer};
+use crate::signing::{NUMBER_ATTEMPTS, Ready, Signer, count_number, number_and_sign, signer};
 use crate::validate::{self, NothingNewView};
 
 /// How often a note is judged again because others changed the receipt that it modifies.
@@ -115,13 +115,13 @@ pub(crate) async fn issue_one(
         id,
         payload_hash,
     };
-    let created = match due {
-        Some(due) => keep(app, &order, &ecf, (ReceiptState::Deferred, due), note).await?,
+    let (created, counts_in) = match due {
+        Some(due) => (keep(app, &order, &ecf, (ReceiptState::Deferred, due), note).await?, None),
         None => match signer(app, caller.company(), now).await? {
             Signer::Here(identity) => issue_now(app, &order, &ecf, &identity, note).await?,
             Signer::OutOfReach(error) => {
                 tracing::warn!(receipt.id = %id, error = %ecf_runtime::telemetry::chain(&error), "the vault does not answer; the worker signs later");
-                keep(app, &order, &ecf, (ReceiptState::Received, now), note).await?
+                (keep(app, &order, &ecf, (ReceiptState::Received, now), note).await?, None)
             }
         },
     };
@@ -130,7 +130,10 @@ pub(crate) async fn issue_one(
             if receipt.state == ReceiptState::Signed {
                 tell(app, &receipt);
             }
-            count(app, caller, &receipt).await;
+            tokio::join!(
+                count(app, caller, &receipt),
+                count_number(app, &receipt, counts_in.as_deref())
+            );
             queue(app, &receipt).await;
             Ok((
                 StatusCode::CREATED,
@@ -144,11 +147,19 @@ pub(crate) async fn issue_one(
         Created::Replay(existing) => Ok(replayed(app, &existing, payload_hash)),
         Created::ModifiedChanged => Err(ApiError::unavailable(std::time::Duration::from_secs(1))
             .caused_by("others kept changing the modified receipt")),
-        Created::NumberTaken => Err(ApiError::conflict(
-            "encf_already_used",
-            "another receipt has this eNCF; leave eNCF out to be given the next free number",
-        )),
+        Created::NumberTaken => Err(number_taken(caller.environment())),
     }
+}
+
+/// In CerteCF a workbook prescribes the numbers, so another number is no way out.
+fn number_taken(environment: Environment) -> ApiError {
+    let message = match environment {
+        Environment::CerteCF => {
+            "another receipt of this attempt has this eNCF; when the tax authority has reset the step, begin a new attempt with POST /api/v1/client/certification/attempts and send the numbers again"
+        }
+        _ => "another receipt has this eNCF; leave eNCF out to be given the next free number",
+    };
+    ApiError::conflict("encf_already_used", message)
 }
 
 /// The receipt, and what the caller should know about the document although it was issued.
@@ -160,14 +171,15 @@ pub(crate) struct IssuedView {
     warnings: Vec<FieldError>,
 }
 
-/// Takes numbers until one is ours: sign, store the bytes, then write the record and the lock together.
+/// Takes numbers until one is ours: sign, store the bytes, then write the record and the lock together. Gives the range in
+/// which the number counts, when the caller numbers that.
 async fn issue_now(
     app: &App,
     order: &Order<'_>,
     ecf: &Ecf,
     identity: &Identity,
     note: Option<NewNote>,
-) -> Result<Created, ApiError> {
+) -> Result<(Created, Option<Box<Range>>), ApiError> {
     let scope = &order.issuer.scope;
     for _ in 0..NUMBER_ATTEMPTS {
         let now = app.clock.now();
@@ -175,6 +187,7 @@ async fn issue_now(
             numbered,
             signed,
             chosen_by_caller,
+            counts_in,
         } = number_and_sign(app, scope, &order.id, now, ecf, identity, now).await?;
         let numbered_encf = signed.encf;
         let new = NewReceipt {
@@ -187,7 +200,7 @@ async fn issue_now(
                 tracing::warn!(company.rnc = %order.issuer.rnc, "a number of the range was locked already; taking the next");
                 app.table.pass_if_annulled(scope, &numbered_encf).await?;
             }
-            created => return Ok(created),
+            created => return Ok((created, counts_in)),
         }
     }
     Err(ApiError::unavailable(std::time::Duration::from_secs(1)).caused_by("twenty numbers in a row were locked"))

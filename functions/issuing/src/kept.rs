@@ -56,7 +56,9 @@ pub(crate) async fn keep(
     if number.chosen_by_caller {
         // Only the lock decides, but a number that is used already need not wait to be refused.
         let owner = app.table.receipt_by_encf(scope, &number.encf).await?;
-        if owner.is_some_and(|owner| owner.state != ReceiptState::Rejected) {
+        if owner.is_some_and(|owner| owner.state != ReceiptState::Rejected)
+            && app.table.number_left_by(scope, &number.encf).await?.is_none()
+        {
             return Ok(Created::NumberTaken);
         }
     }

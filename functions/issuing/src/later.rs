@@ -19,7 +19,7 @@ use crate::issue::{send, tell};
 use crate::issuer::Issuer;
 use crate::kept::thaw;
 use crate::note;
-use crate::signing::{NUMBER_ATTEMPTS, Ready, Signer, number_and_sign, signer};
+use crate::signing::{NUMBER_ATTEMPTS, Ready, Signer, count_number, number_and_sign, signer};
 
 /// Seconds before an attempt that failed is made again. Such a chain ends before housekeeping looks, ten minutes on.
 const RETRIES: [u64; 7] = [2, 5, 15, 30, 60, 120, 300];
@@ -92,6 +92,7 @@ async fn number_sign_and_store(app: &App, receipt: &Receipt, now: Timestamp) -> 
             numbered,
             signed,
             chosen_by_caller,
+            counts_in,
         } = number_and_sign(app, scope, id, receipt.created_at, &ecf, &identity, now).await?;
         let monto_total = numbered.monto_total().to_string();
         if receipt.note.is_some() && monto_total != receipt.monto_total {
@@ -105,7 +106,12 @@ async fn number_sign_and_store(app: &App, receipt: &Receipt, now: Timestamp) -> 
         }
         match app.table.sign_receipt(scope, id, &signed, &monto_total, now).await? {
             SignedLater::NumberTaken if !chosen_by_caller => app.table.pass_if_annulled(scope, &signed.encf).await?,
-            outcome => return Ok(outcome),
+            outcome => {
+                if let SignedLater::Now(receipt) = &outcome {
+                    count_number(app, receipt, counts_in.as_deref()).await;
+                }
+                return Ok(outcome);
+            }
         }
     }
     Err(ApiError::unavailable(Duration::from_secs(1)).caused_by("twenty numbers in a row were locked"))

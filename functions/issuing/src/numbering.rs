@@ -13,6 +13,8 @@ pub(crate) struct Number {
     /// What `FechaVencimientoSecuencia` must say.
     pub(crate) valid_until: Option<Fecha>,
     pub(crate) chosen_by_caller: bool,
+    /// The range in which it counts once it is used, when the caller numbers that.
+    pub(crate) counts_in: Option<Box<Range>>,
 }
 
 /// Takes the number that the document names, else the next free one.
@@ -21,10 +23,11 @@ pub(crate) async fn take(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp) ->
     let ecf_type = ecf.receipt_type();
     let number = if let Some(encf) = ecf.encf() {
         match app.table.claim_caller_number(scope, encf, today, now).await? {
-            CallerTake::Ok { valid_until } => Number {
+            CallerTake::Ok(range) => Number {
                 encf: *encf,
-                valid_until,
+                valid_until: range.valid_until,
                 chosen_by_caller: true,
+                counts_in: Some(range).filter(|range| range.is_callers()),
             },
             CallerTake::OutsideRanges => return Err(outside_ranges(encf)),
             CallerTake::Expired { valid_until } => return Err(expired(encf, valid_until)),
@@ -37,6 +40,7 @@ pub(crate) async fn take(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp) ->
                 encf,
                 valid_until,
                 chosen_by_caller: false,
+                counts_in: None,
             },
             Take::NoRange => return Err(no_range(ecf_type, scope)),
             Take::Exhausted => {
@@ -83,6 +87,7 @@ pub(crate) async fn foresee(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp)
                     encf: *encf,
                     valid_until,
                     chosen_by_caller: true,
+                    counts_in: None,
                 },
             }
         }
@@ -94,6 +99,7 @@ pub(crate) async fn foresee(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp)
                 encf: Encf::new(ecf_type, sequence).map_err(ApiError::internal)?,
                 valid_until: range.valid_until,
                 chosen_by_caller: false,
+                counts_in: None,
             }
         }
     };

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use ecf::messages::Rfce;
 use ecf::{Ecf, FechaHora, Numbered};
 use ecf_api::{ApiError, usable_identity};
-use ecf_store::{CompanyId, ContentHash, ReceiptId, Scope, Signed, StoreError};
+use ecf_store::{CompanyId, ContentHash, Range, Receipt, ReceiptId, Scope, Signed, StoreError};
 use jiff::Timestamp;
 use xmldsig::Identity;
 
@@ -29,6 +29,8 @@ pub(crate) struct Ready {
     pub(crate) numbered: Numbered,
     pub(crate) signed: Signed,
     pub(crate) chosen_by_caller: bool,
+    /// The range in which the number counts once it is used, when the caller numbers that.
+    pub(crate) counts_in: Option<Box<Range>>,
 }
 
 /// Who signs, if it can be known now.
@@ -68,6 +70,7 @@ pub(crate) async fn number_and_sign(
         encf,
         valid_until,
         chosen_by_caller,
+        counts_in,
     } = take(app, scope, ecf, now).await?;
     let numbered = ecf
         .clone()
@@ -79,7 +82,21 @@ pub(crate) async fn number_and_sign(
         numbered,
         signed,
         chosen_by_caller,
+        counts_in,
     })
+}
+
+/// Counts a number that the caller chose, now that a receipt has it. Housekeeping finds a count that was lost.
+pub(crate) async fn count_number(app: &App, receipt: &Receipt, counts_in: Option<&Range>) {
+    let Some(range) = counts_in else { return };
+    let now = app.clock.now();
+    let counted = app
+        .table
+        .count_callers_number(&receipt.scope, range, receipt, now)
+        .await;
+    if let Err(error) = counted {
+        tracing::warn!(receipt.id = %receipt.public_id, range = %range.id(), error = %error, "the number was not counted");
+    }
 }
 
 /// Signs a numbered receipt at this instant. The receipt is signed once: its summary carries the code of these very bytes.

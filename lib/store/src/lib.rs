@@ -12,6 +12,8 @@
 //! | replay check, receipt by id | [`Table::receipt`] | `r#{company}#{env}#{id}` | 1 read |
 //! | next number of a range | [`Table::take_next_number`] | `seq#{company}#{env}` / `{type}#{start}` | ½ read, 1 write |
 //! | ranges; opening, changing | [`Table::ranges`], [`Table::open_range`], [`Table::change_range`] | `seq#{company}#{env}` | by page; 4 writes |
+//! | a number that the caller chose is used | [`Table::count_callers_number`] | `seq#…` | 1 write |
+//! | that count, by the locks | [`Table::used_numbers_of`], [`Table::correct_used_numbers`] | `n#…`, then the range | 32 queries, 1 write |
 //! | ranges to look after | [`Table::due_numbers`] | `due#seq#{shard}` / time | by page |
 //! | dead numbers of a range | [`Table::free_dead_numbers`] | `n#…`, then the range | 16 queries, 1 write |
 //! | a receipt and the lock of its number | [`Table::create_receipt`] | receipt + `n#…` | 4 writes + 2 or 3 index |
@@ -45,7 +47,9 @@
 //! | acknowledged by the ERP | [`Table::ack_inbox_item`] | `in#…`, `iu#…`, `ia#…` | 6 writes |
 //! | what a buyer says of a receipt | [`Table::record_buyer_answer`] | receipt; `an#…` | 4 writes + 1 index |
 //! | an attempt to deliver to the buyer, its end | [`Table::claim_delivery`], [`Table::end_delivery`] | receipt; `due` | 1 write + 1 index; 2 writes + 1 index |
-//! | an approval on its way | [`Table::create_approval`], [`Table::approval`] | `ap#…`, `aa#…` | 4 writes + 1 index, 1 read |
+//! | an approval on its way | [`Table::create_approval`], [`Table::approval`] | `ap#…`, `al#…`, `aa#…` | 6 writes + 1 index, 1 read |
+//! | all approvals, all of a span of time | [`Table::approvals`], [`Table::walk_approvals`] | `al#…`, then `ap#…` | by page |
+//! | attempts of the certification | [`Table::begin_attempt`], [`Table::is_of_earlier_attempt`] | `ca#{company}#{env}` / number | 1 write, 1 read in CerteCF |
 //! | what we answered to a receipt | [`Table::given_answer`] | `aa#{company}#{env}#{rnc}` / e-NCF | 1 read |
 //! | numbers that are annulled | [`Table::create_annulment`], [`Table::take_annulled_numbers`] | `av#…`; `n#…` | 2 writes a number |
 //! | a seed is used once | [`Table::use_seed`] | `seed#{nonce}` | 1 write |
@@ -99,7 +103,7 @@ pub use queues::{
 pub use register::{NewRegister, Register, RegisterAnswer, RegisterEdition, Registered, Taxpayer};
 pub use table::{
     Announcement, Annulment, AnnulmentCreated, AnnulmentState, Answered, ApiKey, Approval, ApprovalCreated,
-    ApprovalWay, Audience, AuthorityStatus, Breaker, BuyerAnswer, BuyerDelivery, CallerTake, Cause,
+    ApprovalWay, Attempt, AttemptBegun, Audience, AuthorityStatus, Breaker, BuyerAnswer, BuyerDelivery, CallerTake, Cause,
     CertificateActivated, CertificateOwner, CertificateSummary, Changed, Claim, Cleared, Company, CompanyChanges,
     CompanyCreated, CompanyDesign, CompanySettings, Condition, Created, DayCounts, DayPage, Delivery, DeliveryState,
     DesignChanges, DirectoryEntry, DirectoryListing, Door, DueEntry, DueNumbers, DueRange, DueRecord, DueType, Edit,
@@ -110,7 +114,7 @@ pub use table::{
     OUTCOME_UNKNOWN, Open, Opened, OutboxEntry, Pause, RANGE_SHARDS, RANGES_PER_TYPE, Range, RangeAlert, RangeChanges,
     RangeId, RangeIdError, RangeState, Receipt, ReceiptFilter, ReceiptPage, Recorded, Reviewed, SHARDS, ServiceStatus,
     SettingsChanges, Signed, SignedLater, SignupRecord, Span, StatusCheck, StoredLogo, StoredToken, Table, Take,
-    Thresholds, Told, ToldState, Turn, Undelivered, UnknownCertificateOwner, Verdict, Verification, WEBHOOK_LIMIT,
+    Thresholds, Told, ToldState, Turn, Undelivered, UnknownCertificateOwner, UsedNumbers, Verdict, Verification, WEBHOOK_LIMIT,
     WalkedPart, Webhook, WebhookChanges, WebhookCreated, Window, Withdrawal, fiscal_day, quantity, webhook_context,
 };
 pub use vault::{StoredCertificate, Vault};

@@ -7,6 +7,7 @@ mod announcements;
 mod annulments;
 mod api_keys;
 mod approvals;
+mod attempts;
 mod audit;
 mod authority;
 mod breaker;
@@ -46,6 +47,7 @@ pub use announcements::Announcement;
 pub use annulments::{Annulment, AnnulmentCreated, AnnulmentState, NumberHolder, NumberRange, NumbersTaken, quantity};
 pub use api_keys::{ApiKey, ListedApiKey, NewApiKey};
 pub use approvals::{Approval, ApprovalCreated, ApprovalWay, GivenAnswer, Told, ToldState};
+pub use attempts::{Attempt, AttemptBegun};
 pub use audit::DayPage;
 pub use authority::{AuthorityStatus, Condition, ServiceStatus, StatusCheck, Window};
 pub use breaker::{Breaker, Cause, Failures, Host, Open};
@@ -76,6 +78,7 @@ pub use receipts::{
 pub use sequences::{
     CallerTake, Changed, DueNumbers, DueRange, DueType, NewRange, Numbering, Opened, RANGE_SHARDS, RANGES_PER_TYPE,
     Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Reviewed, Take, Thresholds,
+    UsedNumbers,
 };
 pub use tokens::StoredToken;
 pub use turns::{Door, Turn};

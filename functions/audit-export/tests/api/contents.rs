@@ -114,6 +114,7 @@ async fn what_the_company_answered_to_a_receipt_is_in_it_and_makes_another_archi
         reason: None,
         acecf: kept.await.unwrap(),
         receiver_url: None,
+        receipt_unknown: false,
         created_at: now,
         issuer: Told::PENDING,
         authority: Told::PENDING,

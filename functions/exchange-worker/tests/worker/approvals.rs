@@ -31,6 +31,7 @@ impl World {
             reason: None,
             acecf,
             receiver_url: None,
+            receipt_unknown: false,
             created_at: now,
             issuer: Told::PENDING,
             authority: Told::PENDING,

@@ -83,6 +83,7 @@ async fn approvals_and_annulments_whose_requests_died_are_queued() {
         reason: None,
         acecf: ContentHash::of(b""),
         receiver_url: None,
+        receipt_unknown: false,
         created_at: now,
         issuer: Told::PENDING,
         authority: Told::PENDING,

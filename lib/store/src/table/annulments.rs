@@ -259,7 +259,17 @@ impl Table {
         for (from, to) in &annulment.ranges {
             self.pass_annulled(scope, from, to.sequence()).await?;
         }
+        self.recount_annulled(scope, annulment, now).await?;
         Ok(NumbersTaken::Done)
+    }
+
+    /// Has the ranges recounted whose numbers the caller gives: those of an annulment count as used.
+    async fn recount_annulled(&self, scope: &Scope, annulment: &Annulment, now: Timestamp) -> Result<(), StoreError> {
+        for (from, to) in &annulment.ranges {
+            let numbers = (from.sequence(), to.sequence());
+            self.recount_soon(scope, from.receipt_type(), numbers, now).await?;
+        }
+        Ok(())
     }
 
     /// `false`: somebody took one of them in between.
@@ -301,7 +311,12 @@ impl Table {
     }
 
     /// Gives the numbers of an annulment back that was refused: they are as they were before it.
-    pub async fn give_numbers_back(&self, scope: &Scope, annulment: &Annulment) -> Result<(), StoreError> {
+    pub async fn give_numbers_back(
+        &self,
+        scope: &Scope,
+        annulment: &Annulment,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
         for (from, to) in &annulment.ranges {
             for (sequence, lock) in self.locks_of(scope, from, to).await? {
                 if lock.opt_str(ANNULMENT)? != Some(annulment.id.to_string().as_str()) {
@@ -319,7 +334,7 @@ impl Table {
                 }
             }
         }
-        Ok(())
+        self.recount_annulled(scope, annulment, now).await
     }
 
     /// Lets a range that the service numbers go on behind a stretch of annulled numbers that it has come to.

@@ -1,18 +1,21 @@
 //! Commercial approvals (ACECF) on their way: what a company says of a receipt that it received, and what it passes on.
 //!
 //! An approval is kept before anybody is told. Each of the two who must hear of it, the issuer and the tax authority, has an
-//! outcome of its own; while one of them is open the record is on the due index. A company answers a receipt once: the
-//! answer's lock is written in the same transaction.
+//! outcome of its own; while one of them is open the record is on the due index. A company has one answer to a receipt: the
+//! answer's lock is written in the same transaction. Another one replaces it only where the caller says so: when the
+//! authority did not take the first, or a new attempt of the certification began.
+//!
+//! A second item places each approval in the list of all, in order of time.
 
 use ecf::{Encf, Rnc, catalogue::EstadoAprobacion};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    Table,
+    Query, Sort, Span, Table,
     change::Change,
     due::SHARDS,
-    item::{NewItem, Stored, bytes, instant, number, text},
-    keys::{self, DUE},
+    item::{NewItem, Stored, bytes, flag, instant, number, text},
+    keys::{self, DUE, SK},
     write::{Applied, Part, Transacted},
 };
 use crate::{
@@ -32,6 +35,7 @@ const ESTADO: &str = "estado";
 const REASON: &str = "reason";
 const ACECF: &str = "acecf";
 const RECEIVER_URL: &str = "receiver_url";
+const RECEIPT_UNKNOWN: &str = "receipt_unknown";
 const CREATED_AT: &str = "created_at";
 const ISSUER: [&str; 3] = ["issuer", "issuer_words", "issuer_at"];
 const AUTHORITY: [&str; 3] = ["authority", "authority_words", "authority_at"];
@@ -49,16 +53,19 @@ pub enum ApprovalWay {
     Outbound,
     /// Somebody's, handed over to be passed on.
     Inbound,
+    /// A buyer's, which came to the company's published address.
+    Received,
 }
 
 impl ApprovalWay {
-    const ALL: [Self; 3] = [Self::Submit, Self::Outbound, Self::Inbound];
+    const ALL: [Self; 4] = [Self::Submit, Self::Outbound, Self::Inbound, Self::Received];
 
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Submit => "submit",
             Self::Outbound => "outbound",
             Self::Inbound => "inbound",
+            Self::Received => "received",
         }
     }
 }
@@ -120,6 +127,15 @@ impl Told {
         at: None,
     };
 
+    /// Somebody who need not be told, and why.
+    pub fn not_needed(words: impl Into<String>, at: Timestamp) -> Self {
+        Self {
+            state: ToldState::NotNeeded,
+            words: Some(words.into()),
+            at: Some(at),
+        }
+    }
+
     pub fn is_pending(&self) -> bool {
         self.state == ToldState::Pending
     }
@@ -140,6 +156,8 @@ pub struct Approval {
     pub acecf: ContentHash,
     /// Where the issuer receives, when the caller said so; else the directory says it.
     pub receiver_url: Option<String>,
+    /// The company issued the receipt elsewhere: it is not known here.
+    pub receipt_unknown: bool,
     pub created_at: Timestamp,
     pub issuer: Told,
     pub authority: Told,
@@ -172,7 +190,7 @@ pub struct GivenAnswer {
 }
 
 impl Table {
-    /// Keeps an approval that is to be told. `is_ours`: it is the company's own answer, of which a receipt has one. The message
+    /// Stores an approval that is to be told. `is_ours`: it is the company's own answer, of which a receipt has one. The message
     /// is in the bucket already.
     pub async fn create_approval(
         &self,
@@ -180,16 +198,43 @@ impl Table {
         new: &Approval,
         is_ours: bool,
     ) -> Result<ApprovalCreated, StoreError> {
-        let mut parts = vec![Part::PutNew(item(scope, new))];
-        if is_ours {
-            let lock = keys::given_answer(scope, &new.rnc_emisor, &new.encf);
-            let lock = NewItem::new(&lock)
+        let answer = is_ours.then(|| {
+            let lock = NewItem::new(&keys::given_answer(scope, &new.rnc_emisor, &new.encf))
                 .with(ID, text(new.id))
                 .with(ESTADO, text(new.estado))
                 .with(ACECF, bytes(new.acecf))
                 .with(CREATED_AT, instant(new.created_at));
-            parts.push(Part::PutNew(lock.build()));
-        }
+            Part::PutNew(lock.build())
+        });
+        self.create_with(scope, new, answer).await
+    }
+
+    /// Stores the company's own answer in place of an earlier one, which stays readable by its id.
+    pub async fn replace_answer(
+        &self,
+        scope: &Scope,
+        new: &Approval,
+        earlier: &GivenAnswer,
+    ) -> Result<ApprovalCreated, StoreError> {
+        let answer = Change::of(keys::given_answer(scope, &new.rnc_emisor, &new.encf))
+            .set(ID, text(new.id))
+            .set(ESTADO, text(new.estado))
+            .set(ACECF, bytes(new.acecf))
+            .set(CREATED_AT, instant(new.created_at))
+            .when("#id = :earlier")
+            .bind(":earlier", text(earlier.approval));
+        self.create_with(scope, new, Some(Part::Update(answer))).await
+    }
+
+    async fn create_with(
+        &self,
+        scope: &Scope,
+        new: &Approval,
+        answer: Option<Part>,
+    ) -> Result<ApprovalCreated, StoreError> {
+        let listed = NewItem::new(&keys::listed_approval(scope, new.created_at, &new.id)).build();
+        let mut parts = vec![Part::PutNew(item(scope, new)), Part::PutNew(listed)];
+        parts.extend(answer);
         match self.transact("create approval", parts).await {
             Ok(Transacted::Done) => Ok(ApprovalCreated::New),
             Ok(Transacted::Refused(_)) => {
@@ -208,6 +253,68 @@ impl Table {
             },
             Err(error) => Err(error),
         }
+    }
+
+    /// A page of approvals, newest first, and how many there are.
+    pub async fn approvals(
+        &self,
+        scope: &Scope,
+        limit: usize,
+        offset: usize,
+    ) -> Result<(Vec<Approval>, usize), StoreError> {
+        let query = Query {
+            newest_first: true,
+            consistent: true,
+            ..Query::of(keys::approvals_partition(scope))
+        };
+        let total = self.count_items("count approvals", &query).await?;
+        if offset >= total || limit == 0 {
+            return Ok((Vec::new(), total));
+        }
+        let query = Query {
+            limit: Some(offset.saturating_add(limit)),
+            ..query
+        };
+        let listed = self.query("list approvals", query).await?;
+        let page = listed.iter().skip(offset).take(limit);
+        Ok((self.listed_approvals(scope, page).await?, total))
+    }
+
+    /// The approvals that were created within the span, oldest first: at most `limit` behind `after`.
+    pub async fn walk_approvals(
+        &self,
+        scope: &Scope,
+        span: &Span,
+        after: Option<&Approval>,
+        limit: usize,
+    ) -> Result<Vec<Approval>, StoreError> {
+        let query = Query {
+            limit: Some(limit),
+            ..approvals_within(scope, span, after)
+        };
+        let listed = self.query("walk approvals", query).await?;
+        self.listed_approvals(scope, listed.iter().take(limit)).await
+    }
+
+    /// How many approvals were created within the span.
+    pub async fn count_approvals(&self, scope: &Scope, span: &Span) -> Result<usize, StoreError> {
+        let query = approvals_within(scope, span, None);
+        self.count_items("count approvals", &query).await
+    }
+
+    async fn listed_approvals(
+        &self,
+        scope: &Scope,
+        listed: impl Iterator<Item = &Stored>,
+    ) -> Result<Vec<Approval>, StoreError> {
+        let mut ids = Vec::new();
+        for place in listed {
+            let id = keys::listed_approval_id(place.sk()?);
+            ids.push(id.ok_or_else(|| place.corrupt(SK, "names no approval"))?);
+        }
+        let found = futures::future::try_join_all(ids.iter().map(|id| self.approval(scope, id))).await?;
+        // Both items are written in one transaction.
+        Ok(found.into_iter().flatten().collect())
     }
 
     pub async fn approval(&self, scope: &Scope, id: &ApprovalId) -> Result<Option<Approval>, StoreError> {
@@ -287,6 +394,23 @@ impl Table {
     }
 }
 
+/// The places of the approvals of a span; the list is in order of time.
+fn approvals_within(scope: &Scope, span: &Span, after: Option<&Approval>) -> Query<'static> {
+    // A `!` sorts before everything that follows the time, a `~` behind it.
+    let low = match after {
+        Some(after) => format!("{}!", keys::listed_approval(scope, after.created_at, &after.id).sk),
+        None => span.from.map_or_else(|| "!".to_owned(), keys::millis_sort),
+    };
+    let high = span
+        .to
+        .map_or_else(|| "~".to_owned(), |to| format!("{}~", keys::millis_sort(to)));
+    Query {
+        sort: Sort::Between(SK, low, high),
+        consistent: true,
+        ..Query::of(keys::approvals_partition(scope))
+    }
+}
+
 fn told(change: Change, [state, words, at]: [&str; 3], told: &Told) -> Change {
     change
         .set(state, text(told.state.as_str()))
@@ -295,7 +419,7 @@ fn told(change: Change, [state, words, at]: [&str; 3], told: &Told) -> Change {
 }
 
 fn item(scope: &Scope, new: &Approval) -> super::item::Item {
-    NewItem::new(&keys::approval(scope, &new.id))
+    let item = NewItem::new(&keys::approval(scope, &new.id))
         .with(WAY, text(new.way.as_str()))
         .with(IDEMPOTENCY_KEY, text(&new.idempotency_key))
         .with(RNC_EMISOR, text(&new.rnc_emisor))
@@ -305,13 +429,19 @@ fn item(scope: &Scope, new: &Approval) -> super::item::Item {
         .with_some(REASON, new.reason.as_ref().map(text))
         .with(ACECF, bytes(new.acecf))
         .with_some(RECEIVER_URL, new.receiver_url.as_ref().map(text))
+        .with_some(RECEIPT_UNKNOWN, new.receipt_unknown.then(|| flag(true)))
         .with(CREATED_AT, instant(new.created_at))
         .with(ISSUER[0], text(new.issuer.state.as_str()))
         .with_some(ISSUER[1], new.issuer.words.as_ref().map(text))
         .with_some(ISSUER[2], new.issuer.at.map(instant))
         .with(AUTHORITY[0], text(new.authority.state.as_str()))
-        .with(ATTEMPTS, number(new.attempts))
-        .with(DUE.pk, text(keys::due_partition(new.id.spread() % SHARDS)))
+        .with_some(AUTHORITY[1], new.authority.words.as_ref().map(text))
+        .with_some(AUTHORITY[2], new.authority.at.map(instant))
+        .with(ATTEMPTS, number(new.attempts));
+    if !new.issuer.is_pending() && !new.authority.is_pending() {
+        return item.build();
+    }
+    item.with(DUE.pk, text(keys::due_partition(new.id.spread() % SHARDS)))
         .with(DUE.sk, text(keys::due_sort(new.created_at + FIRST_LOOK)))
         .build()
 }
@@ -329,6 +459,7 @@ fn read(id: ApprovalId, stored: &Stored) -> Result<Approval, StoreError> {
         reason: owned(REASON)?,
         acecf: ContentHash::from_bytes(stored.hash(ACECF)?),
         receiver_url: owned(RECEIVER_URL)?,
+        receipt_unknown: stored.flag(RECEIPT_UNKNOWN)?,
         created_at: stored.instant(CREATED_AT)?,
         issuer: read_told(stored, ISSUER)?,
         authority: read_told(stored, AUTHORITY)?,

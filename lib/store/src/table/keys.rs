@@ -390,6 +390,32 @@ pub(crate) fn given_answer(owner: &Scope, rnc_emisor: &Rnc, encf: &Encf) -> Key 
     Key::new(format!("aa#{}#{rnc_emisor}", scope(owner)), encf.to_string())
 }
 
+pub(crate) fn attempts_partition(owner: &Scope) -> String {
+    format!("ca#{}", scope(owner))
+}
+
+/// An attempt of the certification.
+pub(crate) fn attempt(owner: &Scope, number: u32) -> Key {
+    Key::new(attempts_partition(owner), format!("{number:06}"))
+}
+
+pub(crate) fn approvals_partition(owner: &Scope) -> String {
+    format!("al#{}", scope(owner))
+}
+
+/// An approval's place in the list of all, in order of time.
+pub(crate) fn listed_approval(owner: &Scope, created_at: Timestamp, id: &ApprovalId) -> Key {
+    Key::new(
+        approvals_partition(owner),
+        format!("{}#{id}", millis_sort(created_at)),
+    )
+}
+
+/// Reads the id back from an approval's place in the list.
+pub(crate) fn listed_approval_id(sk: &str) -> Option<ApprovalId> {
+    sk.split_once('#')?.1.parse().ok()
+}
+
 pub(crate) const ANNULMENT: &str = "av";
 
 /// An annulment of numbers.
@@ -517,7 +543,9 @@ inbox, unread   iu#040g2081040g2081040g2081040g2081#testecf / 06h1zz7j6kg8rd6zpz
 inbox, acked    ia#040g2081040g2081040g2081040g2081#testecf / 06h1zz7j6kg8rd6zpz2v0x07gwf7ajm5
 received        il#040g2081040g2081040g2081040g2081#testecf#130000001 / E310000000035
 approval        ap#040g2081040g2081040g2081040g2081#testecf#k4dwz2d6mn77405d14caw5br1vggmeb7 / ap
+approval listed al#040g2081040g2081040g2081040g2081#testecf / 1795833000500#k4dwz2d6mn77405d14caw5br1vggmeb7
 given answer    aa#040g2081040g2081040g2081040g2081#testecf#130000001 / E310000000035
+attempt         ca#040g2081040g2081040g2081040g2081#testecf / 000002
 annulment       av#040g2081040g2081040g2081040g2081#testecf#dhbayfk6c64sy4dhxknm91eqrdh5cap1 / av
 used seed       seed#09090909090909090909090909090909 / seed
 token           tok#0606060606060606060606060606060606060606060606060606060606060606#ecf / token
@@ -618,7 +646,12 @@ notice for one  nf#040g2081040g2081040g2081040g2081 / 000000000007
                 "approval",
                 approval(&owner, &ApprovalId::of("submit", &owner, "answer-1")).to_string(),
             ),
+            (
+                "approval listed",
+                listed_approval(&owner, at, &ApprovalId::of("submit", &owner, "answer-1")).to_string(),
+            ),
             ("given answer", given_answer(&owner, &sender, &encf).to_string()),
+            ("attempt", attempt(&owner, 2).to_string()),
             (
                 "annulment",
                 annulment(&owner, &AnnulmentId::of(&owner, "void-1")).to_string(),

@@ -29,6 +29,7 @@ pub(super) use creation::{OWNER as LOCK_OWNER, TAKEN_AT as LOCK_TAKEN_AT};
 pub use delivery::{BuyerDelivery, DeliveryState};
 pub use finding::ListedReceipt;
 pub(super) use finding::read_listed;
+use finding::{Left, Predecessor};
 pub use holding::HOLD_SPREAD;
 pub use listing::{ReceiptFilter, ReceiptPage};
 pub use notes::{Cleared, ModifiedReceipt, NewNote, Note};
@@ -89,7 +90,9 @@ pub struct Receipt {
     pub secuencia_utilizada: Option<bool>,
     /// The authority's answer as JSON text.
     pub taxauth_response: Option<String>,
-    /// The authority's ids of documents of ours that were rejected under this number before.
+    /// The receipt that left its number to this one.
+    pub predecessor: Option<ReceiptId>,
+    /// The authority's ids of documents of ours that had this number before.
     pub earlier_track_ids: Vec<String>,
     /// What is still to be told, and to whom.
     pub outbox: Vec<OutboxEntry>,

@@ -2,14 +2,15 @@
 //!
 //! A range belongs to one company, environment and type, and is numbered either by the service or by the caller;
 //! a range that was opened without saying which is fixed by its first use. `opening.rs` opens and changes ranges,
-//! `taking.rs` takes numbers from them, `holes.rs` finds the numbers whose request died and frees them, `alerts.rs`
-//! tells when a range runs low or out of time. The lock written with the receipt is what makes a number used; it is
-//! the only judge.
+//! `taking.rs` takes numbers from them, `holes.rs` finds the numbers whose request died and frees them, `counting.rs`
+//! counts the numbers that callers choose, `alerts.rs` tells when a range runs low or out of time. The lock written
+//! with the receipt is what makes a number used; it is the only judge.
 //!
 //! A range is on the due index from a take on until every number below `next` is locked or listed as free. The item that
 //! counts a type's openings is on it while one of its ranges has an expiry to warn of.
 
 mod alerts;
+mod counting;
 mod holes;
 mod opening;
 mod taking;
@@ -20,6 +21,7 @@ use ecf::{Encf, Fecha, ReceiptType};
 use jiff::Timestamp;
 
 pub use alerts::{RangeAlert, Thresholds};
+pub use counting::UsedNumbers;
 pub use holes::{DueNumbers, DueRange, DueType, RANGE_SHARDS, Reviewed};
 pub use opening::{Changed, NewRange, Opened, RANGES_PER_TYPE, RangeChanges};
 pub use taking::{CallerTake, Take};
@@ -41,6 +43,12 @@ const LAST_TAKEN_AT: &str = "last_taken_at";
 const TAKEN: &str = "taken";
 /// The lowest number that nobody has looked at since it was taken.
 const CHECKED: &str = "checked";
+/// How many numbers of a range that the caller numbers are locked.
+const USED: &str = "used";
+/// The receipt that was counted last: the same write, repeated, must not count twice.
+const COUNTED: &str = "counted";
+/// When that count was last compared with the locks.
+const VERIFIED_AT: &str = "verified_at";
 /// Set while the range is switched off.
 const OFF: &str = "off";
 const TOLD_LOW: &str = "told_low";
@@ -106,8 +114,11 @@ pub struct Range {
     pub ecf_type: ReceiptType,
     pub start: u64,
     pub end: u64,
-    /// The lowest number that was never taken; above `end` when all were.
+    /// The lowest number that was never taken; above `end` when all were. Where the caller numbers: one above the
+    /// highest number that is used.
     pub next: u64,
+    /// How many numbers are used, where the caller numbers.
+    pub used: u64,
     pub valid_until: Option<Fecha>,
     pub numbering: Option<Numbering>,
     /// `false`: switched off, so that it gives no number and takes none.
@@ -119,6 +130,8 @@ pub struct Range {
     /// Every lower number of this range is locked or was freed.
     pub checked: u64,
     pub last_taken_at: Option<Timestamp>,
+    /// When `used` was last compared with the locks.
+    pub verified_at: Option<Timestamp>,
     pub created_at: Timestamp,
     /// When housekeeping looks after this range.
     pub next_look: Option<Timestamp>,
@@ -135,7 +148,7 @@ pub enum RangeState {
     /// Switched off.
     Inactive,
     Expired,
-    /// Every number was given.
+    /// Every number was given, or used by the caller.
     Exhausted,
 }
 
@@ -163,7 +176,12 @@ impl Range {
     }
 
     pub fn is_exhausted(&self) -> bool {
-        self.next > self.end && self.free.is_empty()
+        self.available() == 0
+    }
+
+    /// Whether the caller gives its numbers.
+    pub fn is_callers(&self) -> bool {
+        self.numbering == Some(Numbering::Caller)
     }
 
     pub fn is_expired(&self, today: Fecha) -> bool {
@@ -172,7 +190,7 @@ impl Range {
 
     /// Whether the service may take a number from it today.
     pub fn gives_numbers(&self, today: Fecha) -> bool {
-        self.numbering != Some(Numbering::Caller) && self.state(today) == RangeState::Active
+        !self.is_callers() && self.state(today) == RangeState::Active
     }
 
     pub fn state(&self, today: Fecha) -> RangeState {
@@ -192,8 +210,11 @@ impl Range {
         self.end + 1 - self.start
     }
 
-    /// How many numbers it can still give.
+    /// How many numbers it can still give, or the caller can still use.
     pub fn available(&self) -> u64 {
+        if self.is_callers() {
+            return self.total().saturating_sub(self.used);
+        }
         (self.end + 1).saturating_sub(self.next) + self.free.len() as u64
     }
 
@@ -283,6 +304,7 @@ fn read_range(stored: &Stored) -> Result<Range, StoreError> {
         start,
         end: stored.parse(END)?,
         next: stored.parse(NEXT)?,
+        used: stored.opt_parse(USED)?.unwrap_or(0),
         valid_until: stored.opt_parse(VALID_UNTIL)?,
         numbering,
         active: !stored.has(OFF),
@@ -290,6 +312,7 @@ fn read_range(stored: &Stored) -> Result<Range, StoreError> {
         retaken,
         checked: stored.opt_parse(CHECKED)?.unwrap_or(start),
         last_taken_at: stored.opt_instant(LAST_TAKEN_AT)?,
+        verified_at: stored.opt_instant(VERIFIED_AT)?,
         created_at: stored.instant(CREATED_AT)?,
         next_look: stored.opt_parse(DUE.sk)?,
         told_low: stored.opt_parse(TOLD_LOW)?,

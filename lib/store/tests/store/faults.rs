@@ -60,7 +60,7 @@ impl Intercept for LoseAnswers {
 }
 
 /// The same table through a client that loses answers.
-fn losing(operation: &'static str, times: usize) -> Table {
+pub(crate) fn losing(operation: &'static str, times: usize) -> Table {
     let config = aws_sdk_dynamodb::config::Builder::from(&local_config(&endpoint()))
         .retry_config(RetryConfig::standard().with_initial_backoff(std::time::Duration::from_millis(1)))
         .interceptor(LoseAnswers {

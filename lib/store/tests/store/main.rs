@@ -4,9 +4,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
+mod attempts;
 mod authority;
 mod certificates;
 mod companies;
+mod counting;
 mod creation;
 mod faults;
 mod interleavings;

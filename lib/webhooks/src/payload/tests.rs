@@ -45,6 +45,7 @@ fn receipt(state: ReceiptState) -> Receipt {
         error_message: None,
         secuencia_utilizada: Some(true),
         taxauth_response: Some(r#"{"codigo":1,"estado":"Aceptado","mensajes":[{"valor":"ñ"}]}"#.into()),
+        predecessor: None,
         earlier_track_ids: Vec::new(),
         note: None,
         waiting_notes: Vec::new(),

@@ -42,6 +42,7 @@ fn received() -> Receipt {
         secuencia_utilizada: None,
         taxauth_response: None,
         outbox: Vec::new(),
+        predecessor: None,
         earlier_track_ids: Vec::new(),
         note: None,
         waiting_notes: Vec::new(),

@@ -2,7 +2,8 @@
 //! exist either.
 //!
 //! A rejection may leave its number free (`secuenciaUtilizada` is false). The lock then passes to the next receipt that asks
-//! for the number, in that receipt's transaction; the rejected one stays as it is.
+//! for the number, in that receipt's transaction; the rejected one stays as it is. In CerteCF a lock passes in the same way
+//! from a receipt of an attempt that was abandoned, whatever became of it, and what notes made of that receipt goes.
 //!
 //! After an error that is not a definite refusal nobody knows whether the transaction took effect, so the record is
 //! read: ours is there, another is there, or the caller must try again.
@@ -10,7 +11,7 @@
 use ecf::{Circumstances, Encf, Fecha, ReceiptState, ReceiptType, Rnc};
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Mode, NewNote, Receipt, Signed, in_states, notes, record};
+use super::{Left, Mode, NewNote, Predecessor, Receipt, Signed, in_states, notes, record};
 use crate::{
     StoreError,
     artifacts::ContentHash,
@@ -96,7 +97,7 @@ impl Table {
         let (Created::NumberTaken, Some(signed)) = (&created, &new.signed) else {
             return Ok(created);
         };
-        match self.number_left_by(scope, &signed.encf).await? {
+        match self.predecessor(scope, &signed.encf).await? {
             Some(earlier) => self.create_after(Some(&earlier), scope, &new).await,
             None => Ok(created),
         }
@@ -119,7 +120,7 @@ impl Table {
         let SignedLater::NumberTaken = outcome else {
             return Ok(outcome);
         };
-        match self.number_left_by(scope, &signed.encf).await? {
+        match self.predecessor(scope, &signed.encf).await? {
             Some(earlier) => {
                 self.sign_after(Some(&earlier), (scope, id), (signed, monto_total), now)
                     .await
@@ -131,7 +132,7 @@ impl Table {
     /// Creates a receipt whose number is new, or was left by an earlier one.
     async fn create_after(
         &self,
-        earlier: Option<&Receipt>,
+        earlier: Option<&Predecessor>,
         scope: &Scope,
         new: &NewReceipt,
     ) -> Result<Created, StoreError> {
@@ -172,7 +173,7 @@ impl Table {
 
     async fn sign_after(
         &self,
-        earlier: Option<&Receipt>,
+        earlier: Option<&Predecessor>,
         (scope, id): (&Scope, &ReceiptId),
         (signed, monto_total): (&Signed, &str),
         now: Timestamp,
@@ -215,22 +216,23 @@ fn whose(existing: Receipt, new: &NewReceipt) -> Created {
 }
 
 /// The write that makes the number this receipt's: it must be nobody's, or still the earlier receipt's that left it. That
-/// one's state needs no second look, because a rejection is final.
-fn lock_part(scope: &Scope, encf: &Encf, owner: &ReceiptId, now: Timestamp, earlier: Option<&Receipt>) -> Part {
+/// one's state needs no second look: neither a rejection nor the end of an attempt is taken back.
+fn lock_part(scope: &Scope, encf: &Encf, owner: &ReceiptId, now: Timestamp, earlier: Option<&Predecessor>) -> Part {
     let key = keys::encf_lock(scope, encf);
-    match earlier {
-        None => Part::PutNew(
+    let Some(Predecessor { receipt, left }) = earlier else {
+        return Part::PutNew(
             NewItem::new(&key)
                 .with(OWNER, text(owner))
                 .with(TAKEN_AT, instant(now))
                 .build(),
-        ),
-        Some(earlier) => Part::Update(
-            Change::of(key)
-                .set(OWNER, text(owner))
-                .set(TAKEN_AT, instant(now))
-                .when("#ow = :earlier AND attribute_not_exists(#an)")
-                .bind(":earlier", text(earlier.public_id)),
-        ),
-    }
+        );
+    };
+    let change = Change::of(key)
+        .set(OWNER, text(owner))
+        .set(TAKEN_AT, instant(now))
+        .bind(":earlier", text(receipt.public_id));
+    Part::Update(match left {
+        Left::Rejected => change.when("#ow = :earlier AND attribute_not_exists(#an)"),
+        Left::Abandoned => change.remove(&notes::OF_NOTES).when("#ow = :earlier"),
+    })
 }

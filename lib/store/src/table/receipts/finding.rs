@@ -27,6 +27,22 @@ pub struct ListedReceipt {
     pub monto_total: String,
 }
 
+/// An earlier receipt whose number may go to another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Predecessor {
+    pub(super) receipt: Receipt,
+    pub(super) left: Left,
+}
+
+/// Why a receipt's number may go to another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Left {
+    /// The authority rejected it and did not count the number as used.
+    Rejected,
+    /// It belongs to an earlier attempt of the certification.
+    Abandoned,
+}
+
 impl Table {
     /// The receipt that holds a number; of several that had it, one after the other, the last.
     pub async fn receipt_by_encf(&self, scope: &Scope, encf: &Encf) -> Result<Option<Receipt>, StoreError> {
@@ -39,18 +55,29 @@ impl Table {
         }
     }
 
-    /// The rejected receipt that left a number free; `None`: the number is nobody's, of a receipt that keeps it, or annulled.
+    /// The receipt that left a number to the next one: a rejected receipt whose number the authority did not count as used, or
+    /// one of an earlier attempt of the certification. `None`: the number is free, or of a receipt that keeps it, or annulled.
     pub async fn number_left_by(&self, scope: &Scope, encf: &Encf) -> Result<Option<Receipt>, StoreError> {
+        let predecessor = self.predecessor(scope, encf).await?;
+        Ok(predecessor.map(|predecessor| predecessor.receipt))
+    }
+
+    pub(super) async fn predecessor(&self, scope: &Scope, encf: &Encf) -> Result<Option<Predecessor>, StoreError> {
         let Some(lock) = self.read("read e-NCF lock", &keys::encf_lock(scope, encf)).await? else {
             return Ok(None);
         };
-        match annulments::holder(&lock)? {
-            NumberHolder::Receipt(owner) if !lock.has(ANNULMENT) => {
-                let owner = self.receipt(scope, &owner).await?;
-                Ok(owner.filter(Receipt::left_its_number))
-            }
-            _ => Ok(None),
-        }
+        let NumberHolder::Receipt(owner) = annulments::holder(&lock)? else {
+            return Ok(None);
+        };
+        let Some(receipt) = self.receipt(scope, &owner).await? else {
+            return Ok(None);
+        };
+        let left = if self.is_of_earlier_attempt(scope, receipt.created_at).await? {
+            Some(Left::Abandoned)
+        } else {
+            (receipt.left_its_number() && !lock.has(ANNULMENT)).then_some(Left::Rejected)
+        };
+        Ok(left.map(|left| Predecessor { receipt, left }))
     }
 
     /// The newest receipt with this `external_id`.

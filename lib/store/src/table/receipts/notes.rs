@@ -31,7 +31,7 @@ use crate::{
         change::Change,
         item::{Stored, flag, instant, number, text, texts},
         keys,
-        write::{Applied, Part, Transacted},
+        write::{Applied, Part, Refusal, Transacted},
     },
 };
 
@@ -39,6 +39,8 @@ const ADJUSTMENT: &str = "bd";
 const ANNULLED_BY: &str = "an";
 const CREDITS: &str = "pc";
 const OPEN_DEBITS: &str = "pd";
+/// What notes leave on the lock of a number.
+pub(super) const OF_NOTES: [&str; 4] = [ADJUSTMENT, ANNULLED_BY, CREDITS, OPEN_DEBITS];
 
 /// What ties a note to the receipt that it modifies, where that was issued here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,7 +124,8 @@ impl ModifiedReceipt {
 }
 
 impl Table {
-    /// The receipt that has a number, with what is left to credit of it.
+    /// The receipt that has a number, with what is left to credit of it. One of an earlier attempt of the certification does not
+    /// count: its number is to be sent again.
     pub async fn modified_receipt(&self, scope: &Scope, encf: &Encf) -> Result<Option<ModifiedReceipt>, StoreError> {
         let Some(lock) = self.read("read e-NCF lock", &keys::encf_lock(scope, encf)).await? else {
             return Ok(None);
@@ -133,6 +136,9 @@ impl Table {
         let Some(receipt) = self.receipt(scope, &owner).await? else {
             return Ok(None);
         };
+        if self.is_of_earlier_attempt(scope, receipt.created_at).await? {
+            return Ok(None);
+        }
         let monto_total = amount_of(&receipt)?;
         let adjustment: Decimal = lock.opt_parse(ADJUSTMENT)?.unwrap_or_default();
         let balance = monto_total
@@ -266,16 +272,16 @@ impl Table {
             _ => change,
         };
         let settlement = settlement(scope, &receipt, &note, next)?;
-        match self
-            .transact(operation, vec![Part::Update(change), Part::Update(settlement)])
-            .await?
-        {
+        let parts = vec![Part::Update(change.clone()), Part::Update(settlement)];
+        match self.transact(operation, parts).await? {
             Transacted::Done => match self.read(operation, &keys::receipt(scope, id)).await? {
                 Some(stored) => Ok(Applied::Done(stored)),
                 None => Err(StoreError::retry(operation, "the receipt is gone")),
             },
             Transacted::Refused(mut refusals) => match refusals.first_mut().and_then(Option::take) {
                 Some(refusal) => Ok(Applied::Refused(refusal.existing)),
+                // The number went to a receipt of a new attempt, which the note does not modify.
+                None if refusals.get(1).is_some_and(is_of_another) => self.apply(operation, change).await,
                 None => {
                     let lock = keys::encf_lock(scope, &note.modifies);
                     Err(StoreError::corrupt(lock, OWNER, "is missing, but a note counts there"))
@@ -315,20 +321,25 @@ pub(super) fn reservation(scope: &Scope, id: &ReceiptId, ecf_type: ReceiptType, 
 
 /// What the end of a note does to the receipt that it modifies.
 fn settlement(scope: &Scope, receipt: &Receipt, note: &Note, next: ReceiptState) -> Result<Change, StoreError> {
-    let change = Change::of(keys::encf_lock(scope, &note.modifies)).when("attribute_exists(#pk)");
+    let change = Change::of(keys::encf_lock(scope, &note.modifies)).bind(":note", text(receipt.public_id));
     let id = texts([receipt.public_id]);
     if receipt.ecf_type == ReceiptType::E33 {
-        let change = change.delete(OPEN_DEBITS, id);
+        let change = change.when("contains(#pd, :note)").delete(OPEN_DEBITS, id);
         return Ok(match stands(next) {
             true => change.add(ADJUSTMENT, number(amount_of(receipt)?)),
             false => change,
         });
     }
-    let change = change.delete(CREDITS, id).add(ADJUSTMENT, number(amount_of(receipt)?));
+    let change = change.when("contains(#pc, :note)").delete(CREDITS, id).add(ADJUSTMENT, number(amount_of(receipt)?));
     Ok(match note.annuls {
         true => change.remove(&[ANNULLED_BY]),
         false => change,
     })
+}
+
+/// Whether a lock is there and does not know of the note.
+fn is_of_another(refusal: &Option<Refusal>) -> bool {
+    refusal.as_ref().is_some_and(|refusal| refusal.existing.is_some())
 }
 
 fn stands(state: ReceiptState) -> bool {

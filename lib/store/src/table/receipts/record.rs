@@ -15,6 +15,7 @@
 //! | `ob` | outbox | | `su`, `rs` | secuenciaUtilizada, the authority's answer |
 //! | `nm`, `na` | e-NCF that it is a note on, code 1 | | `rv`, `ho` | counts there, is held back |
 //! | `wn` | notes that wait for its verdict | | `et` | track ids of earlier receipts of this number |
+//! | `pv` | the receipt that left the number | | | |
 //! | `da` | hours after which somebody was alarmed | | `ba`, `br`, `bx`, `bt`, `bs` | the buyer's answer, reason, hash, received, signer |
 //! | `va`, `vs`, `vr`, `vx`, `vt` | way to the buyer: attempts, state, words, ARECF, when | | | |
 
@@ -22,7 +23,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::ReceiptState;
 use jiff::Timestamp;
 
-use super::{Mode, NewReceipt, Note, OutboxEntry, Receipt, Signed, buyer, delivery};
+use super::{Left, Mode, NewReceipt, Note, OutboxEntry, Predecessor, Receipt, Signed, buyer, delivery};
 use crate::{
     StoreError,
     artifacts::ContentHash,
@@ -67,6 +68,7 @@ pub(super) const ERROR_CODE: &str = "ec";
 pub(super) const ERROR_MESSAGE: &str = "em";
 pub(super) const SECUENCIA_UTILIZADA: &str = "su";
 pub(super) const RESPONSE: &str = "rs";
+const PREDECESSOR: &str = "pv";
 const EARLIER_TRACK_IDS: &str = "et";
 const MODIFIES: &str = "nm";
 const ANNULS: &str = "na";
@@ -81,7 +83,7 @@ pub(super) const LEASE: [&str; 4] = [LEASE_UNTIL, LEASE_KEY, NEGATIVES, LOOKED_U
 pub(super) const NOT_DUE: [&str; 2] = [DUE.pk, DUE.sk];
 
 /// `earlier` left its number to the new one.
-pub(super) fn new_item(scope: &Scope, new: &NewReceipt, earlier: Option<&Receipt>) -> Item {
+pub(super) fn new_item(scope: &Scope, new: &NewReceipt, earlier: Option<&Predecessor>) -> Item {
     let created_at = instant(new.created_at);
     let item = NewItem::new(&keys::receipt(scope, &new.public_id))
         .with(
@@ -126,6 +128,7 @@ pub(super) fn new_item(scope: &Scope, new: &NewReceipt, earlier: Option<&Receipt
         .with(SECURITY_CODE, text(&signed.security_code))
         .with(SIGNED_XML, bytes(signed.signed_xml))
         .with_some(RFCE, signed.rfce.map(bytes))
+        .with_some(PREDECESSOR, earlier.map(|earlier| text(earlier.receipt.public_id)))
         .with_some(EARLIER_TRACK_IDS, earlier.and_then(track_ids_with_its_own))
         .with_some(WAITING_NOTES, earlier.and_then(waiting_notes))
         .build()
@@ -148,7 +151,7 @@ pub(super) fn sign_change(
     signed: &Signed,
     monto_total: &str,
     now: Timestamp,
-    earlier: Option<&Receipt>,
+    earlier: Option<&Predecessor>,
 ) -> Change {
     Change::of(keys::receipt(scope, id))
         .set(STATE, text(ReceiptState::Signed))
@@ -159,20 +162,21 @@ pub(super) fn sign_change(
         .set(SECURITY_CODE, text(&signed.security_code))
         .set(SIGNED_XML, bytes(signed.signed_xml))
         .set_some(RFCE, signed.rfce.map(bytes))
+        .set_some(PREDECESSOR, earlier.map(|earlier| text(earlier.receipt.public_id)))
         .set_some(EARLIER_TRACK_IDS, earlier.and_then(track_ids_with_its_own))
         .set_some(WAITING_NOTES, earlier.and_then(waiting_notes))
 }
 
-/// Notes on a number wait for whoever has it.
-fn waiting_notes(earlier: &Receipt) -> Option<AttributeValue> {
-    let notes = &earlier.waiting_notes;
-    (!notes.is_empty()).then(|| texts(notes))
+/// Notes on a number wait for whoever has it; those of an abandoned attempt wait for nobody else.
+fn waiting_notes(earlier: &Predecessor) -> Option<AttributeValue> {
+    let notes = &earlier.receipt.waiting_notes;
+    (earlier.left == Left::Rejected && !notes.is_empty()).then(|| texts(notes))
 }
 
 /// By what the authority knows a number's earlier documents: the receipt's own and those before it.
-fn track_ids_with_its_own(earlier: &Receipt) -> Option<AttributeValue> {
-    let mut track_ids = earlier.earlier_track_ids.clone();
-    track_ids.extend(earlier.track_id.clone());
+fn track_ids_with_its_own(Predecessor { receipt, .. }: &Predecessor) -> Option<AttributeValue> {
+    let mut track_ids = receipt.earlier_track_ids.clone();
+    track_ids.extend(receipt.track_id.clone());
     (!track_ids.is_empty()).then(|| texts(track_ids))
 }
 
@@ -224,6 +228,7 @@ pub(super) fn read(stored: &Stored) -> Result<Receipt, StoreError> {
             .then(|| stored.flag(SECUENCIA_UTILIZADA))
             .transpose()?,
         taxauth_response: owned(RESPONSE)?,
+        predecessor: stored.opt_parse(PREDECESSOR)?,
         earlier_track_ids: stored.texts(EARLIER_TRACK_IDS)?.to_vec(),
         outbox: read_outbox(stored)?,
         note: read_note(stored)?,

@@ -6,7 +6,7 @@
 use ecf::Fecha;
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
 
-use super::{Numbering, Range, RangeState, TOLD_EXPIRING, TOLD_LOW, key};
+use super::{Range, RangeState, TOLD_EXPIRING, TOLD_LOW, key};
 use crate::{
     StoreError,
     ids::Scope,
@@ -48,8 +48,7 @@ pub enum RangeAlert {
 impl Range {
     /// What its company should hear of it today.
     ///
-    /// How many numbers are left is known of ranges that the service numbers; an exhausted one is low until it is
-    /// switched off, an expired one only past.
+    /// An exhausted range is low until it is switched off, an expired one only past.
     pub fn alerts(&self, thresholds: Thresholds, today: Fecha) -> Vec<RangeAlert> {
         let state = self.state(today);
         let mut alerts = Vec::new();
@@ -58,7 +57,7 @@ impl Range {
         }
         let remaining = self.available();
         let low = thresholds.remaining.min(self.total() / LOW_AT_MOST_ONE_IN);
-        if self.numbering != Some(Numbering::Caller) && remaining <= low {
+        if remaining <= low {
             alerts.push(RangeAlert::Low {
                 remaining,
                 threshold: low,
@@ -124,7 +123,7 @@ impl Table {
 mod tests {
     use ecf::ReceiptType;
 
-    use super::*;
+    use super::{super::Numbering, *};
 
     const THRESHOLDS: Thresholds = Thresholds {
         remaining: 100,
@@ -137,6 +136,7 @@ mod tests {
             start: 1,
             end,
             next,
+            used: 0,
             valid_until: Some(valid_until.parse().unwrap()),
             numbering: Some(Numbering::Service),
             active: true,
@@ -144,6 +144,7 @@ mod tests {
             retaken: Vec::new(),
             checked: 1,
             last_taken_at: None,
+            verified_at: None,
             created_at: Timestamp::UNIX_EPOCH,
             next_look: None,
             told_low: None,
@@ -215,14 +216,25 @@ mod tests {
     }
 
     #[test]
-    fn of_a_range_that_is_off_nothing_is_said_and_of_a_callers_only_its_expiry() {
+    fn of_a_range_that_is_off_nothing_is_said() {
         let mut range = range(1_000, 1_001, "31-12-2026");
         range.active = false;
         assert_eq!(told(&range, "31-12-2026"), [""; 0]);
-        range.active = true;
-        range.next = 1_000;
+    }
+
+    #[test]
+    fn a4_a_range_that_the_caller_numbers_is_low_by_what_is_used_not_by_its_highest_number() {
+        let mut range = range(1_000, 1_001, "31-12-2026");
         range.numbering = Some(Numbering::Caller);
-        assert_eq!(told(&range, "31-12-2026"), ["expiring 0"]);
+        for (used, expected) in [
+            (1, &["expiring 0"][..]),
+            (899, &["expiring 0"]),
+            (900, &["low 100", "expiring 0"]),
+            (1_000, &["low 0"]),
+        ] {
+            range.used = used;
+            assert_eq!(told(&range, "31-12-2026"), expected, "{used}");
+        }
     }
 
     #[test]

@@ -83,7 +83,7 @@ impl Range {
 
     /// Whether it is known of every number that was taken that a receipt has it or that it is free.
     pub fn is_settled(&self) -> bool {
-        self.numbering == Some(Numbering::Caller) || (self.checked >= self.next && self.retaken.is_empty())
+        self.is_callers() || (self.checked >= self.next && self.retaken.is_empty())
     }
 }
 
@@ -383,6 +383,7 @@ mod tests {
             start: 1,
             end: 1_000,
             next,
+            used: 0,
             valid_until: None,
             numbering: Some(Numbering::Service),
             active: true,
@@ -390,6 +391,7 @@ mod tests {
             retaken: Vec::new(),
             checked: 1,
             last_taken_at: Some(at(last_taken_at)),
+            verified_at: None,
             created_at: at(0),
             next_look: None,
             told_low: None,

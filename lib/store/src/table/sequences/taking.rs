@@ -41,17 +41,17 @@ pub enum Take {
 }
 
 /// What came of checking a number that the caller chose.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallerTake {
-    Ok {
-        valid_until: Option<Fecha>,
-    },
+    /// It may be used. The range as it was read; a number that is used then is counted there
+    /// ([`Table::count_callers_number`]).
+    Ok(Box<Range>),
     /// No range that is switched on holds it.
     OutsideRanges,
     Expired {
         valid_until: Fecha,
     },
-    /// The service numbers this range, and no rejected receipt left the number to its next attempt.
+    /// The service numbers this range, and no earlier receipt left the number.
     ServiceNumbered,
 }
 
@@ -110,8 +110,8 @@ impl Table {
 
     /// Checks a number that the caller chose, and fixes the range as caller-numbered on its first use.
     ///
-    /// In a range that the service numbers only the number of a rejected receipt that the authority left free may be
-    /// chosen: for the next attempt.
+    /// In a range that the service numbers only a number that an earlier receipt left may be chosen: the authority
+    /// rejected it and left the number free, or its attempt of the certification was abandoned.
     pub async fn claim_caller_number(
         &self,
         scope: &Scope,
@@ -126,11 +126,10 @@ impl Table {
         if let Some(valid_until) = range.valid_until.filter(|last_day| *last_day < today) {
             return Ok(CallerTake::Expired { valid_until });
         }
-        let valid_until = range.valid_until;
         match range.numbering {
-            Some(Numbering::Caller) => return Ok(CallerTake::Ok { valid_until }),
+            Some(Numbering::Caller) => return Ok(CallerTake::Ok(Box::new(range))),
             Some(Numbering::Service) if self.number_left_by(scope, encf).await?.is_some() => {
-                return Ok(CallerTake::Ok { valid_until });
+                return Ok(CallerTake::Ok(Box::new(range)));
             }
             Some(Numbering::Service) => return Ok(CallerTake::ServiceNumbered),
             None => {}
@@ -141,7 +140,7 @@ impl Table {
             .when("attribute_exists(#pk) AND (attribute_not_exists(#numbering) OR #numbering = :caller)")
             .bind(":caller", text(Numbering::Caller.as_str()));
         Ok(match self.apply("fix numbering", change).await? {
-            Applied::Done(_) => CallerTake::Ok { valid_until },
+            Applied::Done(stored) => CallerTake::Ok(Box::new(read_range(&stored)?)),
             Applied::Refused(Some(_)) => CallerTake::ServiceNumbered,
             Applied::Refused(None) => CallerTake::OutsideRanges,
         })
@@ -210,7 +209,7 @@ fn take_change(scope: &Scope, range: &Range, now: Timestamp) -> (Change, Option<
 ///
 /// The entry is written as it was read, which costs no index write while it stands, and which brings it back when
 /// housekeeping took it off in between. To the minute, so that takes at the same time agree.
-fn next_look(range: &Range, now: Timestamp) -> Timestamp {
+pub(super) fn next_look(range: &Range, now: Timestamp) -> Timestamp {
     let after = (now + FIRST_LOOK).as_second();
     let minute = after - after.rem_euclid(60) + 60;
     let soon = Timestamp::from_second(minute).unwrap_or(now);
@@ -230,6 +229,7 @@ mod tests {
             start: 1,
             end: 9,
             next: 4,
+            used: 0,
             valid_until: None,
             numbering: Some(Numbering::Service),
             active: true,
@@ -237,6 +237,7 @@ mod tests {
             retaken: Vec::new(),
             checked: 1,
             last_taken_at: None,
+            verified_at: None,
             created_at: Timestamp::UNIX_EPOCH,
             next_look: None,
             told_low: None,
