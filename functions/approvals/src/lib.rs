@@ -6,6 +6,7 @@
 //! | `POST /api/v1/ecf/acecf/submit` | [`submit`]: approves or rejects a receipt of the inbox |
 //! | `POST /api/v1/ecf/acecf/outbound` | [`pass_on`]: the same, signed by the caller |
 //! | `POST /api/v1/ecf/acecf/inbound` | [`pass_on`]: an approval of somebody else, handed over to be passed on |
+//! | `GET /api/v1/ecf/acecf` | [`list`]: all of them, newest first |
 //! | `GET /api/v1/ecf/acecf/{id}` | [`view`]: how far an approval came |
 //! | `POST /api/v1/ecf/cancellations` | [`cancel`]: annuls numbers that will never be used |
 //! | `GET /api/v1/ecf/cancellations/{id}` | [`cancel`]: how far an annulment came |
@@ -14,7 +15,9 @@
 //! as `pending` and finished by `exchange-worker`. The key decides about a repetition, which answers with the state of today.
 //! Annulments are here and not with `issuing` because they call the tax authority, whose tokens `issuing` must not read.
 
+mod answer;
 mod cancel;
+mod list;
 mod pass_on;
 mod submit;
 mod view;
@@ -81,6 +84,7 @@ impl FromRef<App> for Keys {
     submit::submit,
     pass_on::outbound,
     pass_on::inbound,
+    list::list,
     view::show,
     cancel::cancel,
     cancel::show_cancellation
@@ -93,6 +97,7 @@ pub fn router(app: App) -> Router {
         .route("/api/v1/ecf/acecf/submit", post(submit::submit))
         .route("/api/v1/ecf/acecf/outbound", post(pass_on::outbound))
         .route("/api/v1/ecf/acecf/inbound", post(pass_on::inbound))
+        .route("/api/v1/ecf/acecf", get(list::list))
         .route("/api/v1/ecf/acecf/{public_id}", get(view::show))
         .route("/api/v1/ecf/cancellations", post(cancel::cancel))
         .route("/api/v1/ecf/cancellations/{public_id}", get(cancel::show_cancellation))

@@ -2,7 +2,8 @@
 //!
 //! The sender is who approves (`RNCComprador`), the receiver who issued the receipt (`RNCEmisor`). Outbound the company is the
 //! sender. Inbound it is one of the two; when it issued the receipt, the approval is held against that receipt and kept on it, as
-//! if it had come to the company's own address.
+//! if it had come to the company's own address. A receipt that the company issued elsewhere, before it came here, is not known: the
+//! approval is stored with `receipt_unknown` and passed on all the same.
 
 use axum::Json;
 use axum::extract::State;
@@ -10,11 +11,12 @@ use ecf::messages::acecf::DetalleAprobacionComercial;
 use ecf::{Encf, Environment, ReceiptType, Rnc};
 use ecf_api::{ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError};
 use ecf_exchange::answer::{self, NotTaken, SignedAnswer};
-use ecf_store::{Approval, ApprovalCreated, ApprovalId, ApprovalWay, ArtifactKind, Company, Scope, Told, ToldState};
+use ecf_store::{Approval, ApprovalCreated, ApprovalId, ApprovalWay, ArtifactKind, Company, Scope, Told};
 use utoipa::ToSchema;
 use xmldsig::Limits;
 
-use crate::submit::{answered, differs};
+use crate::answer::{self as company_answer, Before};
+use crate::submit::differs;
 use crate::view::ApprovalView;
 use crate::{App, PATIENCE};
 
@@ -87,7 +89,7 @@ impl FromFields for PassOnRequest {
     responses(
         (status = 200, description = "The approval as it stands; the same for a repeated key", body = ApprovalView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
-        (status = 409, description = "`answered_already`: an answer to a receipt is final", body = CodedError),
+        (status = 409, description = "`answered_already`: an answer is final unless the tax authority refused it or could not be told", body = CodedError),
         (status = 422, description = "Every bad field, or what in the message differs from them; a missing key", body = ValidationError),
     ),
     security(("api_key" = [])),
@@ -102,8 +104,8 @@ pub(crate) async fn outbound(
 
 /// Recibir una aprobación comercial de otro emisor
 ///
-/// Takes an approval of another issuer and passes it on: to its receiver and to the tax authority. A repeated key answers with the
-/// state of the first; nothing is written again.
+/// Takes an approval of another issuer and passes it on: to its receiver and to the tax authority. One of a receipt that the company
+/// issued elsewhere is taken too, as `receipt_unknown`. A repeated key answers with the state of the first; nothing is written again.
 #[utoipa::path(
     post,
     path = "/api/v1/ecf/acecf/inbound",
@@ -113,7 +115,7 @@ pub(crate) async fn outbound(
     responses(
         (status = 200, description = "The approval as it stands; the same for a repeated key", body = ApprovalView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
-        (status = 409, description = "`receipt_not_found`, `receipt_not_valid`, `type_not_approved`, `differs_from_receipt`, `answered_already`", body = CodedError),
+        (status = 409, description = "`receipt_not_valid`, `type_not_approved`, `differs_from_receipt`, `answered_already`", body = CodedError),
         (status = 422, description = "Every bad field, or what in the message differs from them; a missing key", body = ValidationError),
     ),
     security(("api_key" = [])),
@@ -151,9 +153,13 @@ async fn pass_on(
     agrees(&request, &signed.detail)?;
     let company = app.company(scope).await?;
     let role = role(way, &request, &company)?;
-    if role == Role::Issuer {
-        keep_on_receipt(app, scope, &request, &signed).await?;
-    }
+    let (receipt_unknown, before) = match role {
+        Role::Issuer => (!keep_on_receipt(app, scope, &request, &signed).await?, Before::Nothing),
+        Role::Buyer => {
+            let receipt = (&request.receiver_rnc, &request.encf);
+            (false, company_answer::before(app, scope, receipt, signed.estado).await?)
+        }
+    };
     let acecf = exchange
         .artifacts
         .put_message(scope, now, &id, ArtifactKind::Acecf, request.signed_xml.clone())
@@ -171,24 +177,25 @@ async fn pass_on(
         created_at: now,
         issuer: match (role, &request.receiver_url) {
             // It is with us already.
-            (Role::Issuer, None) => Told {
-                state: ToldState::NotNeeded,
-                words: Some("the receipt is the company's own".to_owned()),
-                at: Some(now),
-            },
+            (Role::Issuer, None) => Told::not_needed("the receipt is the company's own", now),
             _ => Told::PENDING,
         },
         receiver_url: request.receiver_url,
+        receipt_unknown,
         authority: Told::PENDING,
         authority_answer: None,
         attempts: 0,
         next_action_at: None,
     };
-    let is_ours = role == Role::Buyer;
-    let approval = match exchange.table.create_approval(scope, &new, is_ours).await? {
-        ApprovalCreated::New => exchange.tell(scope, new, PATIENCE).await?,
-        ApprovalCreated::Replay(existing) => *existing,
-        ApprovalCreated::Answered(by) => return Err(answered(&by)),
+    let approval = match role {
+        Role::Buyer => company_answer::give(app, scope, new, before).await?,
+        Role::Issuer => match exchange.table.create_approval(scope, &new, false).await? {
+            ApprovalCreated::New => exchange.tell(scope, new, PATIENCE).await?,
+            ApprovalCreated::Replay(existing) => *existing,
+            ApprovalCreated::Answered(by) => {
+                return Err(ApiError::internal(format!("approval {by} stands in the way of one of others")));
+            }
+        },
     };
     Ok(Json((&approval).into()))
 }
@@ -244,22 +251,19 @@ fn agrees(request: &PassOnRequest, detail: &DetalleAprobacionComercial) -> Resul
     if errors.is_empty() { Ok(()) } else { Err(errors.into()) }
 }
 
-/// Keeps what a buyer said on the company's own receipt. The receipt itself does not change; the first answer stays.
+/// Stores what a buyer said on the company's own receipt. The receipt itself does not change; the first answer stays. `false`: no
+/// receipt here has the number.
 async fn keep_on_receipt(
     app: &App,
     scope: &Scope,
     request: &PassOnRequest,
     signed: &SignedAnswer,
-) -> Result<(), ApiError> {
+) -> Result<bool, ApiError> {
     let exchange = &app.exchange;
     let conflict = |NotTaken { code, why }: NotTaken| ApiError::conflict(code, why);
-    let receipt = exchange.table.receipt_by_encf(scope, &request.encf).await?;
-    let receipt = receipt.ok_or_else(|| {
-        ApiError::conflict(
-            "receipt_not_found",
-            format!("the company has no receipt {}", request.encf),
-        )
-    })?;
+    let Some(receipt) = exchange.table.receipt_by_encf(scope, &request.encf).await? else {
+        return answer::may_be_approved(&request.encf).map(|()| false).map_err(conflict);
+    };
     answer::hold_against(&signed.detail, &receipt).map_err(conflict)?;
     let stores = (&exchange.table, &exchange.artifacts);
     let now = exchange.clock.now();
@@ -267,7 +271,7 @@ async fn keep_on_receipt(
     if let Some(news) = kept.map_err(conflict)? {
         app.announce(scope, &news).await;
     }
-    Ok(())
+    Ok(true)
 }
 
 fn refused_xml(NotTaken { code, why }: NotTaken) -> ApiError {

@@ -1,7 +1,7 @@
 //! `POST /api/v1/ecf/acecf/submit`: approves or rejects a receipt that the company received.
 //!
 //! The receipt is in the inbox, what the request repeats of it is right, and the tax authority accepted it: then the message is
-//! made, signed and kept. A receipt is answered once.
+//! made, signed and kept. An answer that the authority took is final ([`crate::answer`]).
 
 use axum::Json;
 use axum::extract::State;
@@ -12,16 +12,14 @@ use ecf::{Amounts, Encf, Environment, Fecha, FechaHora, Monto, ReceiptType, Rnc,
 use ecf_api::{
     ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError, signing_identity,
 };
-use ecf_store::{
-    Approval, ApprovalCreated, ApprovalId, ApprovalWay, ArtifactKind, ContentHash, InboxItem, Scope, Told,
-};
+use ecf_store::{Approval, ApprovalId, ApprovalWay, ArtifactKind, ContentHash, InboxItem, Scope, Told};
 use ecf_taxauth::{ReceiptQuery, TaxAuthError, Verdict};
 use jiff::Timestamp;
 use utoipa::ToSchema;
 use xmldsig::{Identity, Limits};
 
 use crate::view::ApprovalView;
-use crate::{App, PATIENCE};
+use crate::{App, answer};
 
 /// As long as the authority's `DetalleMotivoRechazo`.
 const LONGEST_REASON: usize = 250;
@@ -133,7 +131,7 @@ impl FromFields for SubmitRequest {
     responses(
         (status = 200, description = "The approval as it stands; the same for a repeated key", body = ApprovalView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
-        (status = 409, description = "`not_received`, `answered_already`, `not_accepted`: the tax authority did not accept the receipt; no certificate", body = CodedError),
+        (status = 409, description = "`not_received`; `answered_already`: an answer is final unless the tax authority refused it or could not be told; `not_accepted`: the tax authority did not accept the receipt; no certificate", body = CodedError),
         (status = 422, description = "Every bad field, or what differs from the receipt; a missing key", body = ValidationError),
         (status = 503, description = "The tax authority cannot say now whether it accepted the receipt", body = CodedError),
     ),
@@ -170,13 +168,8 @@ pub(crate) async fn submit(
             return Err(ApiError::conflict("not_received", message));
         }
     }
-    if let Some(given) = exchange
-        .table
-        .given_answer(scope, &request.rnc_emisor, &request.encf)
-        .await?
-    {
-        return Err(answered(&given.approval));
-    }
+    let receipt = (&request.rnc_emisor, &request.encf);
+    let before = answer::before(&app, scope, receipt, request.estado).await?;
     if let Some(item) = item.filter(|_| company.settings.approve_accepted_only && environment != Environment::CerteCF) {
         check_accepted(&app, scope, &identity, &item).await?;
     }
@@ -186,11 +179,7 @@ pub(crate) async fn submit(
         .put_message(scope, now, &id, ArtifactKind::Acecf, xml.clone())
         .await?;
     let new = new_approval(id, request, hash, now);
-    let approval = match exchange.table.create_approval(scope, &new, true).await? {
-        ApprovalCreated::New => exchange.tell(scope, new, PATIENCE).await?,
-        ApprovalCreated::Replay(existing) => *existing,
-        ApprovalCreated::Answered(by) => return Err(answered(&by)),
-    };
+    let approval = answer::give(&app, scope, new, before).await?;
     Ok(Json((&approval).into()))
 }
 
@@ -294,11 +283,6 @@ fn unasked(error: TaxAuthError) -> ApiError {
     let retry_after = error.retry_after().unwrap_or(RETRY_AFTER);
     let message = format!("the tax authority cannot say now whether it accepted the receipt: {error}");
     ApiError::unavailable_because("taxauth_unavailable", message, retry_after).caused_by(error)
-}
-
-pub(crate) fn answered(by: &ApprovalId) -> ApiError {
-    let message = format!("the company answered this receipt before, with approval {by}; an answer is final");
-    ApiError::conflict("answered_already", message)
 }
 
 /// What was given is not what it must be.

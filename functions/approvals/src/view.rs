@@ -27,6 +27,8 @@ pub(crate) struct ApprovalView {
     /// `1` approved, `2` rejected.
     estado: &'static str,
     detalle_motivo_rechazo: Option<String>,
+    /// The company issued the receipt elsewhere, so nothing of the approval but its signature was verified.
+    receipt_unknown: bool,
     issuer: ToldView,
     taxauth: ToldView,
     /// How often it was tried.
@@ -83,6 +85,7 @@ impl From<&Approval> for ApprovalView {
             rnc_comprador: approval.rnc_comprador.to_string(),
             estado: approval.estado.code(),
             detalle_motivo_rechazo: approval.reason.clone(),
+            receipt_unknown: approval.receipt_unknown,
             issuer: (&approval.issuer).into(),
             taxauth: (&approval.authority).into(),
             attempts: approval.attempts,

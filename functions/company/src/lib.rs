@@ -12,9 +12,11 @@
 //! | `GET /api/v1/client/api-keys` | [`api_keys`]: the environment's keys, without their secrets |
 //! | `POST /api/v1/client/api-keys` | [`api_keys`]: a new key, shown once |
 //! | `DELETE /api/v1/client/api-keys/{id}` | [`api_keys`]: revoke a key |
+//! | `GET`, `POST /api/v1/client/certification/attempts` | [`certification`]: a new attempt of the certification, in CerteCF |
 
 mod addresses;
 mod api_keys;
+mod certification;
 mod design;
 mod sequences;
 mod show;
@@ -94,7 +96,9 @@ impl FromRef<App> for Keys {
     summary::summary,
     api_keys::list,
     api_keys::create,
-    api_keys::revoke
+    api_keys::revoke,
+    certification::begin,
+    certification::list
 ))]
 pub struct Contract;
 
@@ -120,6 +124,10 @@ pub fn router(app: App) -> Router {
         .route("/api/v1/client/summary", get(summary::summary))
         .route("/api/v1/client/api-keys", get(api_keys::list).post(api_keys::create))
         .route("/api/v1/client/api-keys/{public_id}", delete(api_keys::revoke))
+        .route(
+            "/api/v1/client/certification/attempts",
+            get(certification::list).post(certification::begin),
+        )
         .with_state(app);
     ecf_api::finish(routes)
 }

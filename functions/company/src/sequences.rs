@@ -22,9 +22,10 @@ pub(crate) struct SequenceView {
     environment: Environment,
     range_start: u64,
     range_end: u64,
-    /// The number that is given next; above `range_end` when all were given. Of a range that the caller numbers: its first.
+    /// The number that is given next; above `range_end` when all were given. Of a range that the caller numbers: one above the
+    /// highest number that is used.
     next_sequence: u64,
-    /// How many numbers were given. Numbers that the caller chooses are not counted.
+    /// How many numbers were given, or used by the caller. Annulled numbers count too, within minutes.
     used: u64,
     /// How many are left, freed ones included.
     available: u64,

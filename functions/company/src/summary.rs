@@ -7,7 +7,7 @@ use axum::extract::State;
 use ecf::{Environment, Fecha};
 use ecf_api::{ApiError, Caller, CodedError, CompanyCertificateView, Instant, ValidationError};
 use ecf_store::{
-    CompanySettings, Condition, DayCounts, Host, Numbering, Range, RangeAlert, RangeState, Thresholds, Webhook,
+    CompanySettings, Condition, DayCounts, Host, Range, RangeAlert, RangeState, Thresholds, Webhook,
     fiscal_day,
 };
 use ecf_taxauth::{Passage, passage};
@@ -83,12 +83,15 @@ impl Serialize for Centavos {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SequenceSummaryView {
     ecf_type: &'static str,
-    /// How many the service can still give; `null` where the caller numbers, which alone knows.
+    /// How many the service can still give; `null` where only the caller numbers.
     remaining: Option<u64>,
+    /// How many the caller can still use; `null` where only the service numbers.
+    caller_remaining: Option<u64>,
     /// The last day of the range that expires first; `null` when none does.
     #[schema(value_type = Option<String>, format = Date)]
     valid_until: Option<Date>,
-    /// Every range that still gives numbers is low, as `sequence.low` tells it; none that does is low too.
+    /// Every active range that the service numbers is low, as `sequence.low` tells it, or every one that the caller numbers; no
+    /// active range is low too.
     low: bool,
     /// A range expires within `sequence_alert_days`, as `sequence.expiring` tells it.
     expiring: bool,
@@ -208,17 +211,20 @@ fn sequence(ranges: &[Range], settings: &CompanySettings, today: Fecha) -> Seque
         .iter()
         .filter(|range| range.state(today) == RangeState::Active)
         .collect();
-    let giving: Vec<_> = ranges.iter().filter(|range| range.gives_numbers(today)).collect();
-    let of_service = ranges.iter().any(|range| range.numbering != Some(Numbering::Caller));
+    let (by_caller, by_service): (Vec<&Range>, Vec<&Range>) = usable.iter().partition(|range| range.is_callers());
+    // A kind that the type does not have is neither low nor left.
+    let has = |callers: bool| ranges.iter().any(|range| range.is_callers() == callers);
+    let left = |of_kind: &[&Range]| of_kind.iter().map(|range| range.available()).sum();
     SequenceSummaryView {
         ecf_type: ranges.first().map_or("", |range| range.ecf_type.as_str()),
-        remaining: of_service.then(|| giving.iter().map(|range| range.available()).sum()),
+        remaining: has(false).then(|| left(&by_service)),
+        caller_remaining: has(true).then(|| left(&by_caller)),
         valid_until: usable
             .iter()
             .filter_map(|range| range.valid_until)
             .min()
             .map(|day| day.date()),
-        low: of_service && giving.iter().all(is_low),
+        low: has(false) && by_service.iter().all(is_low) || has(true) && by_caller.iter().all(is_low),
         expiring: usable.iter().any(is_expiring),
     }
 }

@@ -30,5 +30,5 @@ pub(crate) async fn artifacts(
     PathId(id): PathId<ReceiptId>,
 ) -> Result<Json<ArtifactsView>, ApiError> {
     let receipt = app.receipt(&caller.scope, &id).await?;
-    Ok(Json(ArtifactsView::of(&receipt)))
+    Ok(Json(ArtifactsView::of(&receipt, app.retention_years)))
 }

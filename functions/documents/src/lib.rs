@@ -34,11 +34,13 @@ pub struct App {
     files: Files,
     clock: Clock,
     stamp_hosts: StampHosts,
+    /// Whole years for which this deployment retains documents.
+    retention_years: u32,
 }
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, and optionally `STAMP_ECF_URL` and
-    /// `STAMP_FC_URL`.
+    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, `DOCUMENT_RETENTION_DAYS`, and
+    /// optionally `STAMP_ECF_URL` and `STAMP_FC_URL`.
     ///
     /// # Errors
     /// Names the first variable that is missing or wrong.
@@ -52,6 +54,7 @@ impl App {
                 env.stamp_hosts()?,
             ),
             stamp_hosts: env.stamp_hosts()?,
+            retention_years: whole_years(env.required_as("DOCUMENT_RETENTION_DAYS")?),
             table,
             clock,
         })
@@ -62,6 +65,11 @@ impl App {
         let receipt = self.table.receipt(scope, id).await?;
         receipt.ok_or_else(ApiError::not_found)
     }
+}
+
+/// Four years have 1,461 days.
+fn whole_years(days: u32) -> u32 {
+    days.saturating_mul(4) / 1_461
 }
 
 impl FromRef<App> for Keys {
@@ -101,4 +109,16 @@ pub fn router(app: App) -> Router {
         .route("/api/v1/ecf/{public_id}/pdf", get(files::pdf))
         .with_state(app);
     ecf_api::finish(routes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b5_days_of_retention_are_shown_as_whole_years() {
+        for (days, years) in [(3_653, 10), (3_680, 10), (4_382, 11), (4_383, 12), (36_500, 99)] {
+            assert_eq!(whole_years(days), years, "{days}");
+        }
+    }
 }

@@ -141,7 +141,7 @@ pub(crate) async fn list(
     ValidQuery(query): ValidQuery<DocumentsQuery>,
 ) -> Result<Json<ListView<FullDocumentView>>, ApiError> {
     let found = find(&app, &caller.scope, &query).await?;
-    let view = |receipt| FullDocumentView::of(receipt, &app.stamp_hosts);
+    let view = |receipt| FullDocumentView::of(receipt, &app.stamp_hosts, app.retention_years);
     let items = found.receipts.iter().map(view).collect();
     Ok(Json(ListView::new(items, found.total, query.page)))
 }

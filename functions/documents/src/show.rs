@@ -30,5 +30,5 @@ pub(crate) async fn show(
     PathId(id): PathId<ReceiptId>,
 ) -> Result<Json<FullDocumentView>, ApiError> {
     let receipt = app.receipt(&caller.scope, &id).await?;
-    Ok(Json(FullDocumentView::of(&receipt, &app.stamp_hosts)))
+    Ok(Json(FullDocumentView::of(&receipt, &app.stamp_hosts, app.retention_years)))
 }

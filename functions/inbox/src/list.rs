@@ -35,7 +35,8 @@ pub(crate) struct InboxItemView {
     encf: String,
     #[schema(value_type = String, example = "TesteCF")]
     environment: Environment,
-    /// Always `received`.
+    /// `received`, `acknowledged` by the caller, then `approved` or `rejected`, as the company answered it.
+    #[schema(value_type = String, example = "received", pattern = "^(received|acknowledged|approved|rejected)$")]
     status: &'static str,
     rnc_emisor: String,
     razon_social_emisor: Option<String>,
@@ -66,7 +67,7 @@ impl InboxItemView {
             ecf_type: item.ecf_type.as_str(),
             encf: item.encf.to_string(),
             environment,
-            status: "received",
+            status: item.status(given.as_ref()),
             rnc_emisor: item.rnc_emisor.to_string(),
             razon_social_emisor: item.razon_social_emisor,
             rnc_comprador: item.rnc_comprador.to_string(),

@@ -93,6 +93,8 @@ struct Findings {
     /// Numbers that were signed and never sent: they belong in an annulment.
     to_annul: Vec<Encf>,
     counters_repaired: Vec<Date>,
+    /// Ranges whose count of used numbers was corrected.
+    ranges_repaired: Vec<String>,
 }
 
 /// Checks one part.
@@ -140,7 +142,10 @@ pub(crate) async fn run(app: &App, check: Check) -> Result<Value, OperatorError>
         at => {
             let from_number = match at {
                 Some(Place::Number { ecf_type, sequence }) => Some((ecf_type, sequence)),
-                _ => None,
+                _ => {
+                    numbers::count(app, &scope, check.repair_counters, &mut findings).await?;
+                    None
+                }
             };
             let next = numbers::look(app, &scope, from_number, limit, &mut findings).await?;
             // Behind the last number come the days.

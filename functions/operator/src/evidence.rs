@@ -53,6 +53,7 @@ pub(crate) async fn export(app: &App, command: ExportEvidence) -> Result<Value, 
         "size_bytes": stored.size_bytes,
         "receipts": plan.receipts,
         "received": plan.received,
+        "approvals": plan.approvals,
         "was_kept": was_kept,
         "has_remarks": stored.has_remarks,
     } }))

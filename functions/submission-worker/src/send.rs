@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use ecf::ReceiptState;
+use ecf::{Environment, ReceiptState};
 use ecf_runtime::{Metric, Outcome};
 use ecf_store::{ArtifactKind, Claim, Failure, Receipt, Recorded, StoreError, SubmissionJob};
 use ecf_taxauth::{Answer, Judged, Sent, Session, TaxAuthError, TokenError, Upload, Verdict};
@@ -25,6 +25,11 @@ const NO_CERTIFICATE: Failure<'static> = Failure {
     message: "the company has no certificate: upload its P12, then retry",
     taxauth_response: None,
 };
+const ABANDONED: Failure<'static> = Failure {
+    code: "attempt_abandoned",
+    message: "a new attempt of the certification began before it was sent: send it with a new idempotency_key",
+    taxauth_response: None,
+};
 const NO_DOCUMENT: Failure<'static> = Failure {
     code: "signed_xml_missing",
     message: "the signed document is not in the bucket",
@@ -34,6 +39,9 @@ const NO_DOCUMENT: Failure<'static> = Failure {
 /// Sends a receipt that nobody has sent, or finds out what became of an earlier send.
 pub(crate) async fn send(app: &App, job: &SubmissionJob) -> Result<Outcome<SubmissionJob>, StoreError> {
     let (scope, id) = (job.scope(), job.receipt());
+    if let Some(receipt) = abandoned(app, job).await? {
+        return fail(app, &receipt, ABANDONED).await;
+    }
     let identity = match app.identities.of(&scope.company, app.clock.now()).await {
         Ok(Some(identity)) => identity,
         Ok(None) => return stop(app, job, NO_CERTIFICATE).await,
@@ -68,6 +76,23 @@ pub(crate) async fn send(app: &App, job: &SubmissionJob) -> Result<Outcome<Submi
         Claim::NotSendable(_) | Claim::Held(_) => Ok(Outcome::Done),
         Claim::Missing => Ok(missing()),
     }
+}
+
+/// The receipt, when it is of an earlier attempt of the certification and nobody is sending it: its number may go to another one,
+/// and the authority must not get it in the new attempt.
+async fn abandoned(app: &App, job: &SubmissionJob) -> Result<Option<Receipt>, StoreError> {
+    let scope = job.scope();
+    if scope.environment != Environment::CerteCF {
+        return Ok(None);
+    }
+    let Some(receipt) = app.table.receipt(&scope, &job.receipt()).await? else {
+        return Ok(None);
+    };
+    let now = app.clock.now();
+    let waits = matches!(receipt.state, ReceiptState::Signed | ReceiptState::Contingency)
+        && receipt.lease_until.is_none_or(|until| until <= now);
+    let is_abandoned = waits && app.table.is_of_earlier_attempt(&scope, receipt.created_at).await?;
+    Ok(is_abandoned.then_some(receipt))
 }
 
 pub(crate) fn missing() -> Outcome<SubmissionJob> {

@@ -37,7 +37,7 @@ use archive::Archive;
 use dossier::Dossier;
 use out::Out;
 use pack::{Growing, pack};
-use plan::{Inbox, Walk};
+use plan::{Approvals, Inbox, Walk};
 use sheet::Sheet;
 
 pub use plan::{Order, Plan, TooLarge};
@@ -192,6 +192,13 @@ impl Auditor {
             part.iter().for_each(|received| content.item(received));
             let scope = plan.order.scope;
             let dossiers = stream::iter(part).map(move |received| self.clone().received(scope, received));
+            filled.take(archive, dossiers.buffered(AT_ONCE)).await?;
+        }
+        let mut approvals = Approvals::of(&self.table, &plan.order);
+        while let Some(part) = approvals.next().await? {
+            part.iter().for_each(|approval| content.approval(approval));
+            let scope = plan.order.scope;
+            let dossiers = stream::iter(part).map(move |approval| self.clone().approval(scope, approval));
             filled.take(archive, dossiers.buffered(AT_ONCE)).await?;
         }
         if let Some(signer) = &plan.signer {

@@ -6,7 +6,7 @@
 use ecf::catalogue::EstadoAprobacion;
 use ecf::messages::Acecf;
 use ecf::messages::acecf::DetalleAprobacionComercial;
-use ecf::{Amounts, Monto, ReceiptState};
+use ecf::{Amounts, Encf, Monto, ReceiptState};
 use ecf_store::{
     AnnouncementId, Answered, ArtifactKind, Artifacts, BuyerAnswer, ContentHash, Receipt, Scope, StoreError, Table,
 };
@@ -60,6 +60,19 @@ pub fn read(document: &[u8], limits: &Limits, now: Timestamp) -> Result<SignedAn
         signer: verified.certificate.subject.clone(),
         detail,
     })
+}
+
+/// Whether buyers approve receipts of this number's type.
+///
+/// # Errors
+/// `type_not_approved`.
+pub fn may_be_approved(encf: &Encf) -> Result<(), NotTaken> {
+    let ecf_type = encf.receipt_type();
+    if ecf_type.is_approved_by_buyers() {
+        return Ok(());
+    }
+    let why = format!("receipts of type {ecf_type} are not approved");
+    Err(NotTaken::because("type_not_approved", why))
 }
 
 /// Whether an answer fits the receipt that it names.

@@ -12,7 +12,7 @@ use std::time::Duration;
 use approvals::{App, router};
 use axum::Router;
 use base64::{Engine, prelude::BASE64_STANDARD};
-use ecf::ReceiptState;
+use ecf::{Environment, ReceiptState};
 use ecf_runtime::Clock;
 use ecf_simulator::{Options, Simulator};
 use ecf_store::{InboxItem, Receipt, Verdict};
@@ -41,6 +41,10 @@ pub(crate) struct World {
 impl World {
     /// A company, the authority, and an issuer that is in its directory.
     pub(crate) async fn start() -> Self {
+        Self::in_environment(Environment::TesteCF).await
+    }
+
+    pub(crate) async fn in_environment(environment: Environment) -> Self {
         let time: Arc<OnceLock<Clock>> = Arc::default();
         let clock = Arc::clone(&time);
         let options = Options {
@@ -67,7 +71,7 @@ impl World {
         // News of receipts, and attempts to come.
         stack.leave_messages();
         let world = Self {
-            company: stack.company_builder().verified().build().await,
+            company: stack.company_builder().environment(environment).verified().build().await,
             peer: Peer::start().await,
             http: reqwest::Client::builder().timeout(PATIENCE).build().unwrap(),
             router: router(app),

@@ -129,13 +129,14 @@ async fn what_does_not_fit_is_refused_at_its_field_and_leaves_nothing() {
             ENCF,
         ),
         (
-            "receipt_not_found",
-            acecf("130000001", BUYER, "E310000000002", "11800.00", "1"),
-            "E310000000002",
+            "type_not_approved",
+            acecf("130000001", BUYER, "E320000000002", "11800.00", "1"),
+            "E320000000002",
         ),
     ] {
         let mut body = changed("signed_xml", json!(xml));
         body["encf"] = json!(encf);
+        body["ecf_type"] = json!(&encf[1..3]);
         let refused = world.post("acecf/inbound", &body).await.expect(409);
         assert_eq!(refused["detail"]["code"], code, "{refused}");
     }
@@ -143,4 +144,50 @@ async fn what_does_not_fit_is_refused_at_its_field_and_leaves_nothing() {
     let now = table.receipt(&world.company.scope, &receipt.public_id).await.unwrap();
     assert_eq!(now, Some(receipt));
     assert_eq!(world.peer.received().len(), 0);
+}
+
+#[tokio::test]
+async fn b7_an_approval_of_a_receipt_that_was_issued_elsewhere_is_taken_and_forwarded() {
+    let world = World::start().await;
+    let encf = "E310000000002";
+    let mut body = inbound("in-1", "1");
+    body["encf"] = json!(encf);
+    body["signed_xml"] = json!(acecf("130000001", BUYER, encf, "11800.00", "1"));
+    body["receiver_url"] = json!(world.peer.url());
+    let answer = world.post("acecf/inbound", &body).await.expect(200);
+    assert_eq!(
+        (&answer["receipt_unknown"], &answer["direction"], &answer["issuer"]["status"]),
+        (&json!(true), &json!("inbound"), &json!("taken")),
+        "{answer}"
+    );
+    assert_eq!(world.peer.documents("aprobacioncomercial").len(), 1);
+    // The simulated authority does not know the receipt either; that it was asked is what counts here.
+    assert_eq!(answer["taxauth"]["status"], "refused");
+    assert_eq!(world.post("acecf/inbound", &body).await.expect(200), answer);
+    let listed = world.get("acecf").await.expect(200);
+    assert_eq!((&listed["total"], &listed["items"][0]), (&json!(1), &answer));
+
+    // One of a receipt that is known here is no such.
+    world.own_receipt(ENCF).await;
+    let known = world.post("acecf/inbound", &inbound("in-2", "1")).await.expect(200);
+    assert_eq!(known["receipt_unknown"], false);
+}
+
+#[tokio::test]
+async fn d2_an_outbound_answer_that_the_authority_refused_may_be_given_again() {
+    let world = World::start().await;
+    let body = |key: &str, estado: &str| {
+        json!({
+            "idempotency_key": key, "sender_rnc": "130000001", "receiver_rnc": FOREIGN_RNC, "ecf_type": "31", "encf": ENCF,
+            "signed_xml": acecf(FOREIGN_RNC, "130000001", ENCF, "1000.00", estado),
+        })
+    };
+    // The authority gets the receipt only afterwards.
+    let refused = world.post("acecf/outbound", &body("out-1", "1")).await.expect(200);
+    assert_eq!(refused["taxauth"]["status"], "refused", "{refused}");
+    world.receive(ENCF, true).await;
+    let again = world.post("acecf/outbound", &body("out-2", "1")).await.expect(200);
+    assert_eq!(again["taxauth"]["status"], "taken", "{again}");
+    let third = world.post("acecf/outbound", &body("out-3", "1")).await.expect(409);
+    assert_eq!(third["detail"]["code"], "answered_already");
 }

@@ -180,3 +180,101 @@ async fn an_issuer_outside_the_directory_is_not_told() {
         (&json!("completed"), &json!("not_listed"))
     );
 }
+
+/// What the authority is told to answer to approvals.
+async fn refuse_approvals(world: &World) {
+    let fault = json!({ "service": "aprobacioncomercial", "fault": "status", "status": 400, "times": 1 });
+    world.control(Method::POST, "faults", &fault).await;
+}
+
+#[tokio::test]
+async fn d2_an_answer_that_the_authority_refused_may_be_given_again() {
+    let world = World::start().await;
+    world.receive(ENCF, true).await;
+    refuse_approvals(&world).await;
+    let refused = world.post("acecf/submit", &body("first", "1")).await.expect(200);
+    assert_eq!(
+        (&refused["issuer"]["status"], &refused["taxauth"]["status"]),
+        (&json!("taken"), &json!("refused")),
+        "{refused}"
+    );
+    // The issuer has the approval: another answer would contradict it.
+    let other = world.post("acecf/submit", &body("other", "2")).await.expect(409);
+    assert_eq!(other["detail"]["code"], "answered_already");
+    let message = other["detail"]["message"].as_str().unwrap();
+    assert!(message.contains("only the same answer may be given again"), "{message}");
+
+    let again = world.post("acecf/submit", &body("again", "1")).await.expect(200);
+    assert_eq!(
+        (&again["status"], &again["issuer"]["status"], &again["taxauth"]["status"]),
+        (&json!("completed"), &json!("not_needed"), &json!("taken")),
+        "{again}"
+    );
+    assert_eq!(world.peer.documents("aprobacioncomercial").len(), 1);
+    // Now it is final, and the first one is as it was.
+    let third = world.post("acecf/submit", &body("third", "1")).await.expect(409);
+    assert_eq!(third["detail"]["code"], "answered_already");
+    let path = format!("acecf/{}", refused["public_id"].as_str().unwrap());
+    assert_eq!(world.get(&path).await.expect(200), refused);
+    let listed = world.get("acecf").await.expect(200);
+    assert_eq!((&listed["total"], &listed["items"][0]), (&json!(2), &again));
+}
+
+#[tokio::test]
+async fn d2_another_answer_may_be_given_while_neither_has_taken_the_first() {
+    let world = World::start().await;
+    world.receive(ENCF, true).await;
+    refuse_approvals(&world).await;
+    world.peer.answer_next(PeerAnswer::Status(400));
+    world.post("acecf/submit", &body("first", "1")).await.expect(200);
+    let (yes, no) = (body("yes", "1"), body("no", "2"));
+    let (yes, no) = tokio::join!(world.post("acecf/submit", &yes), world.post("acecf/submit", &no));
+    let mut statuses = [yes.status.as_u16(), no.status.as_u16()];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 409]);
+}
+
+#[tokio::test]
+async fn d2_an_answer_that_the_authority_has_not_decided_about_is_not_given_twice() {
+    let world = World::start().await;
+    world.receive(ENCF, true).await;
+    let fault = json!({ "service": "aprobacioncomercial", "fault": "status", "status": 503, "times": 1 });
+    world.control(Method::POST, "faults", &fault).await;
+    let pending = world.post("acecf/submit", &body("first", "1")).await.expect(200);
+    assert_eq!(pending["taxauth"]["status"], "pending", "{pending}");
+    let again = world.post("acecf/submit", &body("again", "1")).await.expect(409);
+    let message = again["detail"]["message"].as_str().unwrap();
+    assert!(message.contains("has not decided"), "{message}");
+}
+
+#[tokio::test]
+async fn b7_approvals_of_certecf_are_listed_and_a_new_attempt_answers_anew() {
+    let world = World::in_environment(ecf::Environment::CerteCF).await;
+    let answer = |key: &str, encf: &str, estado: &str| {
+        let mut body = body(key, estado);
+        body["encf"] = json!(encf);
+        body
+    };
+    let numbers = ["E310000000011", "E310000000012", "E310000000013"];
+    for encf in numbers {
+        world.post("acecf/submit", &answer(encf, encf, "1")).await.expect(200);
+        world.stack.clock().advance(jiff::SignedDuration::from_secs(1));
+    }
+    let listed = world.get("acecf?limit=2").await.expect(200);
+    let names = |listed: &Value| -> Vec<String> {
+        let items = listed["items"].as_array().unwrap().iter();
+        items.map(|item| item["encf"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&listed), ["E310000000013", "E310000000012"]);
+    assert_eq!(listed["total"], 3);
+    let rest = world.get("acecf?limit=2&offset=2").await.expect(200);
+    assert_eq!(names(&rest), ["E310000000011"]);
+    assert_eq!(world.get("acecf?limit=0").await.status, 422);
+
+    let table = world.stack.table();
+    let now = world.stack.clock().now();
+    table.begin_attempt(&world.company.scope, "reset", now).await.unwrap();
+    let again = world.post("acecf/submit", &answer("again", numbers[0], "2")).await.expect(200);
+    assert_eq!((&again["estado"], &again["encf"]), (&json!("2"), &json!(numbers[0])));
+    assert_eq!(world.get("acecf").await.expect(200)["total"], 4);
+}

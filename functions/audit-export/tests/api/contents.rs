@@ -6,7 +6,7 @@ use ecf::ReceiptState;
 use ecf::catalogue::EstadoAprobacion;
 use ecf_store::{
     Approval, ApprovalCreated, ApprovalId, ApprovalWay, ArtifactKind, BuyerAnswer, BuyerDelivery, ContentHash,
-    DeliveryState, Told,
+    DeliveryState, Told, ToldState,
 };
 use ecf_testkit::{P12_PIN, sign_foreign, test_p12};
 use ecf_webhooks::News;
@@ -131,6 +131,80 @@ async fn what_the_company_answered_to_a_receipt_is_in_it_and_makes_another_archi
     let file = format!("received/2026-11-27/{FOREIGN_RNC}E310000000007-{short}/{FOREIGN_RNC}E310000000007-acecf.xml");
     assert_eq!(archive.files[&file], acecf, "{:?}", archive.names());
     assert!(!before.files.contains_key(&file));
+    // Its line says it too.
+    let line = archive.line(&item.id.to_string());
+    assert!(line.contains(",E310000000007,31,approved,"), "{line}");
+}
+
+#[tokio::test]
+async fn b7_an_approval_without_its_receipt_is_in_it_with_what_the_authority_answered() {
+    let api = Api::start().await;
+    let before = api.archive().await;
+    assert_eq!(before.manifest["approvals"], 0);
+    let (scope, now) = (&api.company.scope, api.stack.clock().now());
+    let acecf = sign_foreign("<ACECF><a></a></ACECF>");
+    let id = ApprovalId::of(ApprovalWay::Submit.as_str(), scope, "answer");
+    let artifacts = api.stack.artifacts();
+    let kept = artifacts.put_message(scope, now, &id, ArtifactKind::Acecf, acecf.clone());
+    let mut approval = Approval {
+        id,
+        way: ApprovalWay::Submit,
+        idempotency_key: "answer".to_owned(),
+        rnc_emisor: FOREIGN_RNC.parse().unwrap(),
+        rnc_comprador: api.company.rnc.clone(),
+        encf: "E310000000007".parse().unwrap(),
+        estado: EstadoAprobacion::Rechazado,
+        reason: None,
+        acecf: kept.await.unwrap(),
+        receiver_url: None,
+        receipt_unknown: false,
+        created_at: now,
+        issuer: Told::PENDING,
+        authority: Told::PENDING,
+        authority_answer: None,
+        attempts: 0,
+        next_action_at: Some(now),
+    };
+    let table = api.stack.table();
+    table.create_approval(scope, &approval, true).await.unwrap();
+    let pending = api.archive().await;
+    let short = &id.to_string()[..10];
+    let folder = format!("approvals/2026-11-27/{FOREIGN_RNC}E310000000007-{short}");
+    assert_eq!(pending.files[&format!("{folder}/{FOREIGN_RNC}E310000000007-acecf.xml")], acecf);
+    let line = pending.line(&id.to_string());
+    assert!(line.starts_with(&format!("approval,{id},E310000000007,31,rejected,,")), "{line}");
+    assert!(line.ends_with(&format!(",pending,,{folder},")), "{line}");
+
+    // What becomes of it makes another archive.
+    approval.issuer = Told::not_needed("nobody asks", now);
+    approval.authority = Told {
+        state: ToldState::Taken,
+        words: None,
+        at: Some(now),
+    };
+    approval.authority_answer = Some(RESPONSE.to_owned());
+    assert!(table.record_approval(scope, &approval, None).await.unwrap());
+    let told = api.archive().await;
+    let response = format!("{folder}/{FOREIGN_RNC}E310000000007-response.json");
+    assert_eq!(told.files[&response], RESPONSE.as_bytes());
+    assert!(!pending.files.contains_key(&response));
+    assert_eq!(told.manifest["approvals"], 1);
+    let line = told.line(&id.to_string());
+    assert!(line.ends_with(&format!(",,,{folder},")), "{line}");
+}
+
+#[tokio::test]
+async fn b5_the_buyers_name_of_an_issued_receipt_is_the_documents() {
+    let api = Api::start().await;
+    let invoice = api.receipt("E310000000001").await;
+    let xml = String::from_utf8(api.signed_xml(&invoice).await).unwrap();
+    let name = xml.split("<RazonSocialComprador>").nth(1).unwrap();
+    let name = name.split('<').next().unwrap();
+    assert!(!name.is_empty());
+    let archive = api.archive().await;
+    let line = archive.line(&invoice.public_id.to_string());
+    let rnc = invoice.rnc_comprador.as_deref().unwrap();
+    assert!(line.contains(&format!(",{rnc},{name},")), "{line}");
 }
 
 #[tokio::test]

@@ -64,4 +64,13 @@ async fn every_payload_in_the_folder_is_answered() {
     assert_eq!((status, &design["logo"]), (200, &json!(null)), "{design}");
     // Its id is of nobody.
     assert_eq!(invoke(&api, "revoke-api-key.json").await.0, 404);
+    // The payload's key is of TesteCF.
+    for name in ["begin-attempt.json", "attempts.json"] {
+        let (status, refused) = invoke(&api, name).await;
+        assert_eq!(
+            (status, &refused["detail"]["code"]),
+            (409, &json!("certification_only")),
+            "{refused}"
+        );
+    }
 }

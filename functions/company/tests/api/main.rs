@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 mod api_keys;
+mod certification;
 mod design;
 mod events;
 mod sequences;

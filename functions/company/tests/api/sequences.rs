@@ -256,3 +256,36 @@ async fn another_companys_or_environments_ranges_do_not_exist() {
     let answer = ecf_testkit::request(&api.router, Method::PATCH, &path, Some(&other.api_key), Some(&off)).await;
     answer.expect(404);
 }
+
+#[tokio::test]
+async fn a4_a_range_that_the_caller_numbers_shows_what_is_used() {
+    let api = Api::start().await;
+    let body = json!({ "ecf_type": "31", "range_start": 1, "range_end": 3, "numbering": "caller" });
+    open(&api, body).await.expect(201);
+    let shown = async || {
+        let listed = api.get(&format!("{SEQUENCES}?active_only=false")).await.expect(200);
+        let item = &listed["items"][0];
+        let names = ["used", "next_sequence", "available", "state"];
+        names.map(|name| item[name].clone())
+    };
+    let summary = async || {
+        let summary = api.get("/api/v1/client/summary").await.expect(200);
+        let sequence = &summary["sequences"][0];
+        ["remaining", "caller_remaining", "low"].map(|name| sequence[name].clone())
+    };
+    assert_eq!(shown().await, [json!(0), json!(1), json!(3), json!("active")]);
+    assert_eq!(summary().await, [json!(null), json!(3), json!(false)]);
+    let (table, scope, now) = (api.stack.table(), &api.company.scope, api.stack.clock().now());
+    for (encf, expected, left) in [
+        ("E310000000003", [json!(1), json!(4), json!(2), json!("active")], 2),
+        ("E310000000001", [json!(2), json!(4), json!(1), json!("active")], 1),
+        ("E310000000002", [json!(3), json!(4), json!(0), json!("exhausted")], 0),
+    ] {
+        let receipt = api.stack.signed_receipt(&api.company, encf).await;
+        let range = table.range(scope, "31-1".parse().unwrap()).await.unwrap().unwrap();
+        table.count_callers_number(scope, &range, &receipt, now).await.unwrap();
+        assert_eq!(shown().await, expected, "{encf}");
+        assert_eq!(summary().await[1], left, "{encf}");
+    }
+    assert_eq!(summary().await, [json!(null), json!(0), json!(true)]);
+}

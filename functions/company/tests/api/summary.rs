@@ -102,10 +102,22 @@ async fn numbers_that_run_low_and_ranges_that_expire_are_told() {
     }
     let sequences = api.get(SUMMARY).await.expect(200)["sequences"].clone();
     let expected = json!([
-        { "ecf_type": "31", "remaining": 100, "valid_until": "2027-01-01", "low": false, "expiring": false },
-        { "ecf_type": "33", "remaining": 1, "valid_until": "2026-12-27", "low": true, "expiring": true },
-        { "ecf_type": "34", "remaining": null, "valid_until": "2028-12-31", "low": false, "expiring": false },
-        { "ecf_type": "41", "remaining": 0, "valid_until": null, "low": true, "expiring": false },
+        {
+            "ecf_type": "31", "remaining": 100, "caller_remaining": null, "valid_until": "2027-01-01",
+            "low": false, "expiring": false,
+        },
+        {
+            "ecf_type": "33", "remaining": 1, "caller_remaining": null, "valid_until": "2026-12-27",
+            "low": true, "expiring": true,
+        },
+        {
+            "ecf_type": "34", "remaining": null, "caller_remaining": 5, "valid_until": "2028-12-31",
+            "low": false, "expiring": false,
+        },
+        {
+            "ecf_type": "41", "remaining": 0, "caller_remaining": null, "valid_until": null,
+            "low": true, "expiring": false,
+        },
     ]);
     assert_eq!(sequences, expected);
 }

@@ -28,7 +28,15 @@ pub(crate) struct Api {
 
 impl Api {
     pub(crate) async fn start() -> Self {
-        let stack = TestStack::start().await;
+        Self::of(TestStack::start().await).await
+    }
+
+    /// In a deployment that retains documents for so many days.
+    pub(crate) async fn retaining(days: &str) -> Self {
+        Self::of(TestStack::with_parameters(&[("DocumentRetentionDays", days)]).await).await
+    }
+
+    async fn of(stack: TestStack) -> Self {
         let company = stack.company_builder().without_ranges().build().await;
         let app = App::from_env(
             &stack.env("documents"),

@@ -108,3 +108,15 @@ async fn what_is_anothers_unknown_or_no_id_is_not_found() {
         "method_not_allowed"
     );
 }
+
+#[tokio::test]
+async fn b5_the_years_of_retention_are_those_of_the_deployment() {
+    let api = Api::retaining("4383").await;
+    let receipt = api.receipt("E310000000001").await;
+    let path = path_of(&receipt);
+    assert_eq!(api.get(&path).await.expect(200)["artifacts"]["retention_years"], 12);
+    let summary = api.get(&format!("{path}/artifacts")).await.expect(200);
+    assert_eq!(summary["retention_years"], 12);
+    let listed = api.get("/api/v1/client/documents").await.expect(200);
+    assert_eq!(listed["items"][0]["artifacts"]["retention_years"], 12);
+}

@@ -9,7 +9,7 @@ use ecf_testkit::Fault;
 use housekeeping::run;
 use jiff::SignedDuration;
 
-use crate::world::World;
+use crate::world::{TEN_MINUTES, World};
 
 const T31: ReceiptType = ReceiptType::E31;
 /// After this and one run everything that was taken before is accounted for.
@@ -319,4 +319,119 @@ async fn an_alert_is_told_whatever_dies_on_the_way() {
             );
         }
     }
+}
+
+impl World {
+    async fn open_callers(&self, start: u64, end: u64) {
+        let new = NewRange {
+            ecf_type: T31,
+            start,
+            end,
+            valid_until: None,
+            numbering: Some(Numbering::Caller),
+            created_at: self.now(),
+        };
+        let opened = self.stack.table().open_range(&self.company.scope, new).await;
+        assert_eq!(opened.unwrap(), Opened::New);
+    }
+
+    /// A receipt with a number of the caller's, counted, whose verdict was told.
+    async fn use_number(&self, encf: &str) {
+        let receipt = self.told(encf).await;
+        let (table, range) = (self.stack.table(), self.range().await);
+        let counted = table.count_callers_number(&receipt.scope, &range, &receipt, self.now());
+        counted.await.unwrap();
+    }
+
+    async fn count(&self) -> (u64, u64) {
+        let range = self.range().await;
+        (range.used, range.next)
+    }
+}
+
+#[tokio::test]
+async fn a4_a_count_that_was_lost_with_its_request_is_made_good() {
+    let world = World::start().await;
+    world.open_callers(1, 100).await;
+    // Its opening is looked at, and found to be unused.
+    run(&world.app).await.unwrap();
+    assert_eq!(world.range().await.next_look, None);
+    // The request died after its receipt was stored.
+    world.signed("E310000000009").await;
+    assert_eq!(world.count().await, (0, 1));
+    world.advance(TEN_MINUTES);
+    run(&world.app).await.unwrap();
+    assert_eq!(world.submissions().await.len(), 1);
+    world.advance(QUIET);
+    run(&world.app).await.unwrap();
+    assert_eq!(world.count().await, (1, 10));
+    assert_eq!(world.range().await.next_look, None);
+    world.submissions().await;
+}
+
+#[tokio::test]
+async fn a4_a_range_in_use_is_left_alone_until_it_is_quiet_and_then_costs_nothing() {
+    let world = World::start().await;
+    world.open_callers(1, 100).await;
+    world.use_number("E310000000001").await;
+    // This one is stored and not counted yet: somebody is at work on it.
+    world.told("E310000000002").await;
+    run(&world.app).await.unwrap();
+    assert_eq!(world.count().await, (1, 2));
+    world.advance(QUIET);
+    run(&world.app).await.unwrap();
+    assert_eq!(world.count().await, (2, 3));
+    assert_eq!(world.range().await.next_look, None);
+    world.advance(SignedDuration::from_mins(1));
+    world.stack.calls().reset();
+    run(&world.app).await.unwrap();
+    assert_eq!(world.stack.calls().count("UpdateItem"), 0);
+}
+
+#[tokio::test]
+async fn a4_a_company_is_warned_of_a_range_that_it_numbers_by_itself() {
+    let world = World::start().await;
+    world.open_callers(1, 10).await;
+    for number in 1..=8 {
+        world.use_number(&format!("E31{number:010}")).await;
+    }
+    world.advance(QUIET);
+    run(&world.app).await.unwrap();
+    let range = world.range().await;
+    assert_eq!((range.available(), range.told_low), (2, Some(10)));
+    let events = world.events().await;
+    assert!(
+        matches!(events.as_slice(), [WebhookJob::Announce { .. }]),
+        "{events:?}"
+    );
+}
+
+#[tokio::test]
+async fn a4_annulled_numbers_of_a_callers_range_count_as_used_until_they_are_given_back() {
+    let world = World::start().await;
+    world.open_callers(1, 100).await;
+    world.use_number("E310000000001").await;
+    let (table, scope) = (world.stack.table(), world.company.scope);
+    let annulment = ecf_store::Annulment {
+        id: ecf_store::AnnulmentId::of(&scope, "void"),
+        idempotency_key: "void".to_owned(),
+        ranges: vec![("E310000000010".parse().unwrap(), "E310000000019".parse().unwrap())],
+        anecf: ecf_store::ContentHash::of(b"<ANECF/>"),
+        created_at: world.now(),
+        completed_at: None,
+        state: ecf_store::AnnulmentState::Pending,
+        words: None,
+        answer: None,
+        attempts: 1,
+        has_lost_answer: false,
+        next_action_at: None,
+    };
+    table.take_annulled_numbers(&scope, &annulment, world.now()).await.unwrap();
+    world.advance(QUIET);
+    run(&world.app).await.unwrap();
+    assert_eq!(world.count().await, (11, 20));
+    table.give_numbers_back(&scope, &annulment, world.now()).await.unwrap();
+    world.advance(QUIET);
+    run(&world.app).await.unwrap();
+    assert_eq!(world.count().await, (1, 2));
 }

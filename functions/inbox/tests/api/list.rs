@@ -1,5 +1,7 @@
 //! `GET /api/v1/client/inbox`.
 
+use ecf::catalogue::EstadoAprobacion;
+use ecf_store::{Approval, ApprovalId, ApprovalWay, ContentHash, InboxItem, Told};
 use serde_json::json;
 
 use crate::{Api, INBOX};
@@ -50,4 +52,57 @@ async fn pages_are_newest_first_and_every_filter_has_its_total() {
     for wrong in ["?acked=perhaps", "?limit=0", "?limit=101", "?offset=-1"] {
         assert_eq!(api.get(&format!("{INBOX}{wrong}")).await.status, 422, "{wrong}");
     }
+}
+
+impl Api {
+    /// What `approvals` leaves of the company's answer.
+    async fn answered(&self, item: &InboxItem, estado: EstadoAprobacion) {
+        let (scope, now) = (&self.company.scope, self.stack.clock().now());
+        let approval = Approval {
+            id: ApprovalId::of(ApprovalWay::Submit.as_str(), scope, &item.encf.to_string()),
+            way: ApprovalWay::Submit,
+            idempotency_key: item.encf.to_string(),
+            rnc_emisor: item.rnc_emisor.clone(),
+            rnc_comprador: item.rnc_comprador.clone(),
+            encf: item.encf,
+            estado,
+            reason: None,
+            acecf: ContentHash::of(b"<ACECF/>"),
+            receiver_url: None,
+            receipt_unknown: false,
+            created_at: now,
+            issuer: Told::PENDING,
+            authority: Told::PENDING,
+            authority_answer: None,
+            attempts: 0,
+            next_action_at: None,
+        };
+        let created = self.stack.table().create_approval(scope, &approval, true).await;
+        created.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn b5_the_status_says_how_far_the_company_came() {
+    let api = Api::start().await;
+    let mut items = Vec::new();
+    for encf in ["E310000000001", "E310000000002", "E310000000003", "E310000000004"] {
+        items.push(api.receive(encf).await);
+    }
+    for item in &items[1..3] {
+        api.post(&format!("{INBOX}/{}/ack", item.id)).await.expect(200);
+    }
+    api.answered(&items[2], EstadoAprobacion::Aceptado).await;
+    // An answer needs no acknowledgement before it.
+    api.answered(&items[3], EstadoAprobacion::Rechazado).await;
+    let mut statuses = Vec::new();
+    for acked in ["false", "true"] {
+        let list = api.get(&format!("{INBOX}?acked={acked}")).await.expect(200);
+        for item in list["items"].as_array().unwrap() {
+            statuses.push((item["encf"].clone(), item["status"].clone()));
+        }
+    }
+    statuses.sort_by_key(|(encf, _)| encf.to_string());
+    let statuses: Vec<_> = statuses.into_iter().map(|(_, status)| status).collect();
+    assert_eq!(json!(statuses), json!(["received", "acknowledged", "approved", "rejected"]));
 }

@@ -4,8 +4,10 @@
 
 mod access;
 mod artifacts;
+mod attempts;
 mod batch;
 mod certificates;
+mod counted;
 mod crashes;
 mod events;
 mod issue;

@@ -84,11 +84,17 @@ async fn look_at_number(app: &App, receipt: &Receipt, problems: &mut Found) -> R
         return Ok(());
     };
     let owner = app.table.lock_owner(&receipt.scope, encf).await?;
-    // A number that a rejection left free may have gone on to another receipt, or back to its range.
+    // A number that a rejection left free may have gone on to another receipt, or back to its range; one of an abandoned attempt
+    // of the certification to a receipt of the new one.
     let was_given_back = receipt.state == ReceiptState::Rejected && receipt.secuencia_utilizada == Some(false);
     match owner {
         Some(owner) if owner == receipt.public_id => {}
         _ if was_given_back => {}
+        Some(_)
+            if app
+                .table
+                .is_of_earlier_attempt(&receipt.scope, receipt.created_at)
+                .await? => {}
         Some(owner) => problems.push(("lock_of_another", format!("its number is locked for {owner}"))),
         None => problems.push(("lock_missing", "its number is not locked".to_owned())),
     }

@@ -19,6 +19,10 @@ pub(super) async fn look_at(app: &App, receipt: &Receipt, problems: &mut Found) 
 /// A note, against the receipt that it modifies.
 async fn look_at_note(app: &App, note: &Receipt, problems: &mut Found) -> Result<(), StoreError> {
     let Some(tie) = note.note else { return Ok(()) };
+    // What it modifies may have lost its number to a receipt of the new attempt.
+    if app.table.is_of_earlier_attempt(&note.scope, note.created_at).await? {
+        return Ok(());
+    }
     let Some(modified) = app.table.modified_receipt(&note.scope, &tie.modifies).await? else {
         problems.push((
             "modified_missing",

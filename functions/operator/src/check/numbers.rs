@@ -1,10 +1,47 @@
-//! Every number that the service has given is locked by a receipt that names it, or listed as unused.
+//! Every number that the service has given is locked by a receipt that names it, or listed as unused. Of a range that the caller
+//! numbers the count of used numbers is what the locks say.
 
 use ecf::{Encf, ReceiptType};
 use ecf_store::{NumberHolder, Numbering, Range, Scope, StoreError};
 
 use super::{Findings, Problem};
 use crate::App;
+
+/// Compares the counts of the ranges that the caller numbers with the locks, and corrects them when asked.
+pub(super) async fn count(
+    app: &App,
+    scope: &Scope,
+    repair_counters: bool,
+    findings: &mut Findings,
+) -> Result<(), StoreError> {
+    let ranges = app.table.ranges(scope, None).await?;
+    for range in ranges.iter().filter(|range| range.is_callers()) {
+        let counted = app.table.used_numbers_of(scope, range).await?;
+        if range.agrees(counted) {
+            continue;
+        }
+        let now = app.clock.now();
+        if repair_counters && app.table.correct_used_numbers(scope, range, counted, None, now).await? {
+            findings.ranges_repaired.push(range.id().to_string());
+            continue;
+        }
+        findings.problems.push(Problem {
+            problem: "used_numbers_drifted",
+            receipt: None,
+            encf: None,
+            day: None,
+            detail: format!(
+                "range {} says {} used and {} next, its locks are {} and {}",
+                range.id(),
+                range.used,
+                range.next,
+                counted.used,
+                counted.next
+            ),
+        });
+    }
+    Ok(())
+}
 
 /// Looks at the next numbers, at most `limit`, and says where to go on. The numbers that callers give have gaps by nature.
 pub(super) async fn look(

@@ -56,6 +56,14 @@ impl World {
         receipt
     }
 
+    /// Counts a number of a range that the caller numbers, as `issuing` does.
+    async fn count_number(&self, receipt: &Receipt) {
+        let (table, now) = (self.table(), self.stack.clock().now());
+        let ranges = table.ranges(&receipt.scope, Some(receipt.ecf_type)).await.unwrap();
+        let counted = table.count_callers_number(&receipt.scope, &ranges[0], receipt, now);
+        counted.await.unwrap();
+    }
+
     async fn delete(&self, pk: String, sk: &str) {
         let request = self.stack.clients().dynamodb.delete_item();
         request
@@ -169,6 +177,7 @@ async fn what_notes_take_from_a_receipt_is_held_against_the_notes() {
         .stack
         .signed_note(&world.company, "E340000000001", &invoice, 3, "800.00")
         .await;
+    world.count_number(&note).await;
     let counted = world
         .table()
         .count_created(&note.scope, note.day(), note.ecf_type, &note.monto_total, None)
@@ -264,4 +273,58 @@ async fn a_check_that_makes_no_sense_is_refused() {
         refusal(&world.run_here("check", json!({ "limit": 0 })).await),
         "bad_part"
     );
+}
+
+#[tokio::test]
+async fn a4_a_count_of_used_numbers_that_drifted_is_told_and_corrected_when_asked() {
+    let world = World::start().await;
+    let counted = world.signed("E310000000004").await;
+    world.count_number(&counted).await;
+    let drifted = async || {
+        let problems = world.problems().await;
+        problems.contains(&"used_numbers_drifted".to_owned())
+    };
+    assert!(!drifted().await);
+    world.signed("E310000000009").await;
+    assert!(drifted().await);
+    let parts = world.check(json!({ "repair_counters": true })).await;
+    let repaired: Vec<_> = parts
+        .iter()
+        .flat_map(|part| part["ranges_repaired"].as_array().unwrap())
+        .collect();
+    assert_eq!(repaired, ["31-1"]);
+    assert!(!drifted().await);
+    let range = world.table().range(&world.company.scope, "31-1".parse().unwrap()).await;
+    let range = range.unwrap().unwrap();
+    assert_eq!((range.used, range.next), (2, 10));
+}
+
+#[tokio::test]
+async fn d1_what_an_abandoned_attempt_left_agrees() {
+    let stack = ecf_testkit::TestStack::start().await;
+    let company = stack
+        .company_builder()
+        .environment(ecf::Environment::CerteCF)
+        .build()
+        .await;
+    let world = World::of(stack, company);
+    let invoice = world.signed("E310000000004").await;
+    world.count_number(&invoice).await;
+    let note = world
+        .stack
+        .signed_note(&world.company, "E340000000001", &invoice, 3, "800.00")
+        .await;
+    world.count_number(&note).await;
+    world.stack.clock().advance(jiff::SignedDuration::from_secs(1));
+    let (table, now) = (world.table(), world.stack.clock().now());
+    table.begin_attempt(&world.company.scope, "reset", now).await.unwrap();
+    let again = world.stack.signed_successor(&world.company, "E310000000004", "again").await;
+    assert_eq!(again.predecessor, Some(invoice.public_id));
+    world.count_number(&again).await;
+    let parts = world.check(json!({ "repair_counters": true })).await;
+    let problems: Vec<_> = parts
+        .iter()
+        .flat_map(|part| part["problems"].as_array().unwrap())
+        .collect();
+    assert_eq!(problems, Vec::<&Value>::new());
 }

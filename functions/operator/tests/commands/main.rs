@@ -26,6 +26,10 @@ impl World {
     pub(crate) async fn start() -> Self {
         let stack = TestStack::start().await;
         let company = stack.company().await;
+        Self::of(stack, company)
+    }
+
+    pub(crate) fn of(stack: TestStack, company: TestCompany) -> Self {
         let app = App::from_env(
             &stack.env("operator"),
             &stack.clients_of("operator"),

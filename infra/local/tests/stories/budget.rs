@@ -221,6 +221,26 @@ async fn a_receipt_that_goes_as_a_summary_stays_within_its_budget() {
         .is_within("type 32 as a summary with an external id", 2);
 }
 
+/// A number that the caller chose is not taken from its range, and counted there instead.
+#[tokio::test(flavor = "multi_thread")]
+async fn a4_a_receipt_that_the_caller_numbers_stays_within_the_same_budget() {
+    let line = Line::start().await;
+    let (rnc, today) = (line.company.rnc.clone(), line.today());
+    for (number, external_id) in [(7, None), (3, Some("order 2")), (8, None)] {
+        let mut numbered = payload(rnc.as_str(), &today, "31", 1_000);
+        numbered["Encabezado"]["IdDoc"]["eNCF"] = json!(format!("E31{number:010}"));
+        let (_, cost) = line.bring("31", numbered, external_id).await;
+        cost.is_within(&format!("type 31 with the number {number} of the caller"), 1);
+    }
+    let ranges = line
+        .stack
+        .table()
+        .ranges(&line.company.scope, Some(ecf::ReceiptType::E31))
+        .await
+        .unwrap();
+    assert_eq!((ranges[0].used, ranges[0].next), (3, 9));
+}
+
 /// What a note takes from its invoice is a part of its creation. A debit note counts once it is accepted, which is another
 /// transaction.
 #[tokio::test(flavor = "multi_thread")]

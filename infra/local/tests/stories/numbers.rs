@@ -26,15 +26,19 @@ struct Till {
 
 impl Till {
     async fn start() -> Self {
+        Self::with(&RANGES, Numbering::Service).await
+    }
+
+    async fn with(ranges: &[(u64, u64)], numbering: Numbering) -> Self {
         let stack = TestStack::start().await;
         let company = stack.company_builder().without_ranges().build().await;
-        for (start, end) in RANGES {
+        for &(start, end) in ranges {
             let new = NewRange {
                 ecf_type: ReceiptType::E31,
                 start,
                 end,
                 valid_until: Some("31-12-2028".parse().unwrap()),
-                numbering: Some(Numbering::Service),
+                numbering: Some(numbering),
                 created_at: stack.clock().now(),
             };
             let opened = stack.table().open_range(&company.scope, new).await;
@@ -56,20 +60,28 @@ impl Till {
         }
     }
 
-    async fn issue(&self, key: &str) -> Answer {
+    async fn issue(&self, key: &str, number: Option<u64>) -> Answer {
         let today = Fecha::at(self.stack.clock().now()).to_string();
-        let body = json!({
+        let mut body = json!({
             "idempotency_key": key, "ecf_type": "31",
             "payload": payload(self.company.rnc.as_str(), &today, "31", 1_000),
         });
+        if let Some(number) = number {
+            body["payload"]["Encabezado"]["IdDoc"]["eNCF"] = json!(format!("E31{number:010}"));
+        }
         let (router, api_key) = (&self.issuing, &self.company.api_key);
         request(router, Method::POST, "/api/v1/ecf", Some(api_key), Some(&body)).await
     }
 
     /// What the caller does: the same key again until there is an answer.
     async fn insist(&self, key: &str) -> u64 {
+        self.insist_on(key, None).await
+    }
+
+    /// The same, with a number of the caller's.
+    async fn insist_on(&self, key: &str, number: Option<u64>) -> u64 {
         for _ in 0..20 {
-            let answer = self.issue(key).await;
+            let answer = self.issue(key, number).await;
             if answer.status.is_success() {
                 return sequence(&answer.json());
             }
@@ -157,5 +169,43 @@ async fn a_number_is_used_once_and_none_is_lost_whoever_dies() {
     let keys: Vec<String> = (0..free.len()).map(|place| format!("later sale {place}")).collect();
     let again = join_all(keys.iter().map(|key| till.insist(key))).await;
     assert_eq!(again.into_iter().collect::<BTreeSet<_>>(), free);
+    till.stack.leave_messages();
+}
+
+/// 200 callers type their numbers, out of order, and each says everything twice. Some requests die, some answers are lost.
+#[tokio::test(flavor = "multi_thread")]
+async fn a4_typed_numbers_are_counted_exactly_whoever_dies() {
+    const CALLERS: u64 = 200;
+    let till = Till::with(&[(1, 1_000)], Numbering::Caller).await;
+    till.insist_on("warm-up", Some(1_000)).await;
+    let calls = till.stack.calls();
+    for (operation, fault, places) in [
+        ("UpdateItem", Fault::AnswerLost, [5, 41]),
+        ("UpdateItem", Fault::DiesAfter, [11, 67]),
+        ("UpdateItem", Fault::DiesBefore, [90, 131]),
+        ("UpdateItem", Fault::NotSent, [20, 150]),
+        ("TransactWriteItems", Fault::Conflict, [2, 21]),
+        ("TransactWriteItems", Fault::NotSent, [9, 36]),
+        ("TransactWriteItems", Fault::AnswerLost, [15, 29]),
+        ("TransactWriteItems", Fault::DiesAfter, [25, 48]),
+    ] {
+        for nth in places {
+            calls.inject(operation, nth, fault);
+        }
+    }
+    // 7 has no divisor in common with 200: each number from 1 to 200 once.
+    let sale = |place: u64| (format!("sale {place}"), Some(place * 7 % CALLERS + 1));
+    let sales: Vec<_> = (0..CALLERS).chain(0..CALLERS).map(sale).collect();
+    let numbers = join_all(sales.iter().map(|(key, number)| till.insist_on(key, *number))).await;
+    assert_eq!(calls.faults_to_come(), 0);
+    assert_eq!(numbers.into_iter().collect::<BTreeSet<_>>(), (1..=CALLERS).collect());
+
+    // Receipts whose request died are found after ten minutes, their range is quiet some minutes later.
+    for _ in 0..3 {
+        till.housekeeping().await;
+    }
+    let range = till.ranges().await.remove(0);
+    assert_eq!((range.used, range.next, range.available()), (201, 1_001, 799));
+    assert_eq!(range.next_look, None);
     till.stack.leave_messages();
 }

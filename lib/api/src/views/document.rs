@@ -12,9 +12,6 @@ use utoipa::ToSchema;
 
 use super::{ExplanationView, Instant, SecurityCode, TaxauthArtifact, TaxauthResponse, TrackId};
 
-/// How long the law wants receipts kept.
-const RETENTION_YEARS: u32 = 10;
-
 /// A receipt and where it stands.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct DocumentView {
@@ -153,12 +150,12 @@ pub struct FullDocumentView {
 }
 
 impl FullDocumentView {
-    /// The receipt as it stands, its stamp at these hosts.
-    pub fn of(receipt: &Receipt, hosts: &StampHosts) -> Self {
+    /// The receipt as it stands, its stamp at these hosts, in a deployment that retains documents for so many years.
+    pub fn of(receipt: &Receipt, hosts: &StampHosts, retention_years: u32) -> Self {
         Self {
             document: DocumentView::of(receipt, hosts),
             response: TaxauthResponse::of(receipt.taxauth_response.as_deref()),
-            artifacts: ArtifactsView::of(receipt),
+            artifacts: ArtifactsView::of(receipt, retention_years),
             delivery_alarm_hours: receipt.delivery_alarm_hours,
         }
     }
@@ -175,12 +172,13 @@ pub struct ArtifactsView {
     pub response: TaxauthArtifact,
     /// The path of each file that there is.
     pub links: BTreeMap<&'static str, String>,
+    /// Whole years for which this deployment retains them.
     pub retention_years: u32,
 }
 
 impl ArtifactsView {
     /// The files of this receipt.
-    pub fn of(receipt: &Receipt) -> Self {
+    pub fn of(receipt: &Receipt, retention_years: u32) -> Self {
         let is_signed = receipt.signed.is_some();
         let has_rfce = receipt.signed.as_ref().is_some_and(|signed| signed.rfce.is_some());
         let has_response = receipt.taxauth_response.is_some();
@@ -212,7 +210,7 @@ impl ArtifactsView {
             ri: is_signed,
             response: has_response.into(),
             links: links.collect(),
-            retention_years: RETENTION_YEARS,
+            retention_years,
         }
     }
 }

@@ -47,6 +47,7 @@ impl Archive {
             "date_to": span.to,
             "receipts": plan.receipts,
             "received": plan.received,
+            "approvals": plan.approvals,
             "content": plan.content.to_string(),
         });
         let about = about.to_string();

@@ -1,12 +1,14 @@
 //! What an archive holds of one receipt: its documents, its line in the index, and what is to be remarked.
 //!
-//! Whatever else the store keeps about a receipt is one more [`Piece`] in [`Auditor::issued`] or [`Auditor::received`].
+//! Whatever else the store keeps about a receipt is one more [`Piece`] in [`Auditor::issued`] or [`Auditor::received`]; approvals have
+//! folders of their own, [`Auditor::approval`], because their receipts need not be here.
 
 use std::fmt::Display;
 
 use bytes::Bytes;
+use ecf::Document;
 use ecf_ri::Format;
-use ecf_store::{ArtifactKind, ContentHash, Receipt, Scope, StoreError, fiscal_day};
+use ecf_store::{Approval, ArtifactKind, ContentHash, Receipt, Scope, StoreError, fiscal_day};
 use jiff::Timestamp;
 use xmldsig::{Certificate, Limits};
 
@@ -87,19 +89,21 @@ impl Auditor {
         let row = Row::issued(&receipt, (!pieces.is_empty()).then_some(&folder));
         let modified = receipt.created_at;
         let packing = tokio::task::spawn_blocking(move || {
-            let certificate = signed_xml.and_then(|xml| xmldsig::verify(&xml, &Limits::default()).ok());
+            let verified = signed_xml.and_then(|xml| xmldsig::verify(&xml, &Limits::default()).ok());
+            let buyer = verified.as_ref().and_then(|verified| name_of_buyer(&verified.document));
             Ok((
                 packed(pieces, modified)?,
-                certificate.map(|verified| Box::new(verified.certificate)),
+                verified.map(|verified| Box::new(verified.certificate)),
+                buyer,
             ))
         });
-        let (files, certificate) = packing.await?.map_err(AuditError::Disk)?;
+        let (files, certificate, buyer) = packing.await?.map_err(AuditError::Disk)?;
         if receipt.signed.is_some() && certificate.is_none() && remarks.is_empty() {
             remarks.push("the signature does not hold".to_owned());
         }
         Ok(Dossier {
             files,
-            row,
+            row: row.with_name(buyer),
             remarks,
             certificate,
         })
@@ -134,12 +138,48 @@ impl Auditor {
             let found = artifacts.received(&scope, item.received_at, &item.id, kind, hash);
             add(kind, found.await)?;
         }
-        if let Some(answer) = answer {
+        if let Some(answer) = &answer {
             let (at, id, kind) = (answer.created_at, &answer.approval, ArtifactKind::Acecf);
             add(kind, artifacts.message(&scope, at, id, kind, &answer.acecf).await)?;
         }
-        let row = Row::received(&item, &folder);
+        let row = Row::received(&item, answer.as_ref(), &folder);
         let modified = item.received_at;
+        let packing = tokio::task::spawn_blocking(move || packed(pieces, modified));
+        Ok(Dossier {
+            files: packing.await?.map_err(AuditError::Disk)?,
+            row,
+            remarks,
+            certificate: None,
+        })
+    }
+
+    /// An approval or rejection: the signed message, and what the authority answered to it.
+    pub(super) async fn approval(self, scope: Scope, approval: Approval) -> Result<Dossier, AuditError> {
+        let (mut pieces, mut remarks) = (Vec::new(), Vec::new());
+        let document = format!("{}{}", approval.rnc_emisor, approval.encf);
+        let id = approval.id.to_string();
+        let day = fiscal_day(approval.created_at);
+        let folder = format!("approvals/{day}/{document}-{}", &id[..SHORT_ID]);
+        let name = |kind: ArtifactKind| format!("{folder}/{}", kind.file_name(&document));
+        let kind = ArtifactKind::Acecf;
+        let artifacts = self.files.artifacts();
+        let found = artifacts.message(&scope, approval.created_at, &approval.id, kind, &approval.acecf);
+        let found = found.await;
+        match as_kept(kind, &approval.id, found)? {
+            Ok(bytes) => pieces.push(Piece {
+                name: name(kind),
+                bytes,
+            }),
+            Err(remark) => remarks.push(remark),
+        }
+        if let Some(answer) = &approval.authority_answer {
+            pieces.push(Piece {
+                name: name(ArtifactKind::TaxauthResponse),
+                bytes: Bytes::from(answer.clone()),
+            });
+        }
+        let row = Row::approval(&approval, &folder);
+        let modified = approval.created_at;
         let packing = tokio::task::spawn_blocking(move || packed(pieces, modified));
         Ok(Dossier {
             files: packing.await?.map_err(AuditError::Disk)?,
@@ -160,6 +200,13 @@ impl Auditor {
         let found = artifacts.get(scope, receipt.created_at, id, kind, hash).await;
         as_kept(kind, id, found)
     }
+}
+
+/// The buyer's name, as the receipt writes it.
+fn name_of_buyer(document: &[u8]) -> Option<String> {
+    let received = Document::from_xml(document).ok()?;
+    let name = received.document.encabezado.comprador.razon_social_comprador?;
+    Some(name.to_string())
 }
 
 /// A document as it was kept, or what there is to remark: an auditor reads it, and so does whoever must look after it.

@@ -1,13 +1,17 @@
-//! `index.csv`: a line for each receipt, for people and their spreadsheets.
+//! `index.csv`: a line for each receipt and each approval, for people and their spreadsheets.
 //!
 //! A spreadsheet takes a cell that begins like a formula for one, so such a cell gets an apostrophe before it. Control characters and
 //! marks of the writing direction, which make a line look like another, become blanks.
 
-use ecf_store::{InboxItem, Receipt};
+use ecf_store::{Approval, ApprovalWay, GivenAnswer, InboxItem, Receipt, ToldState};
 
 /// The first line. It begins with the mark by which spreadsheets know UTF-8.
 pub(super) const HEADING: &str = "\u{feff}kind,public_id,encf,ecf_type,status,issued_on,created_at,completed_at,counterparty_rnc,counterparty_name,\
 monto_total,security_code,track_id,external_id,error_code,error_message,folder,remarks\r\n";
+
+/// Where `counterparty_name` and `error_code` stand in the heading.
+const COUNTERPARTY_NAME: usize = 9;
+const ERROR_CODE: usize = 14;
 
 /// One line, without its last cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +20,7 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// A receipt that the company issued.
+    /// A receipt that the company issued. The buyer's name stands in the document, see [`Row::with_name`].
     pub(super) fn issued(receipt: &Receipt, folder: Option<&str>) -> Self {
         let signed = receipt.signed.as_ref();
         let optional = |text: &Option<String>| text.clone().unwrap_or_default();
@@ -43,15 +47,51 @@ impl Row {
         }
     }
 
+    /// The same line with the name of the other party.
+    pub(super) fn with_name(mut self, name: Option<String>) -> Self {
+        if let (Some(cell), Some(name)) = (self.cells.get_mut(COUNTERPARTY_NAME), name) {
+            *cell = name;
+        }
+        self
+    }
+
+    /// An approval that the company gave, or passed on. The two error cells tell what the authority has not taken.
+    pub(super) fn approval(approval: &Approval, folder: &str) -> Self {
+        let told = [&approval.issuer, &approval.authority];
+        let is_pending = told.iter().any(|told| told.is_pending());
+        let completed_at = told.iter().filter_map(|told| told.at).max().filter(|_| !is_pending);
+        let counterparty = match approval.way {
+            ApprovalWay::Inbound => &approval.rnc_comprador,
+            ApprovalWay::Submit | ApprovalWay::Outbound => &approval.rnc_emisor,
+        };
+        let mut cells = vec![
+            "approval".to_owned(),
+            approval.id.to_string(),
+            approval.encf.to_string(),
+            approval.encf.receipt_type().to_string(),
+            approval.answer().to_owned(),
+            String::new(),
+            approval.created_at.to_string(),
+            completed_at.map(|at| at.to_string()).unwrap_or_default(),
+            counterparty.to_string(),
+        ];
+        cells.resize(ERROR_CODE, String::new());
+        let open = Some(&approval.authority).filter(|authority| authority.state != ToldState::Taken);
+        cells.push(open.map(|authority| authority.state.as_str().to_owned()).unwrap_or_default());
+        cells.push(open.and_then(|authority| authority.words.clone()).unwrap_or_default());
+        cells.push(folder.to_owned());
+        Self { cells }
+    }
+
     /// A receipt that it received.
-    pub(super) fn received(item: &InboxItem, folder: &str) -> Self {
+    pub(super) fn received(item: &InboxItem, answer: Option<&GivenAnswer>, folder: &str) -> Self {
         let optional = |text: &Option<String>| text.clone().unwrap_or_default();
         let mut cells = vec![
             "received".to_owned(),
             item.id.to_string(),
             item.encf.to_string(),
             item.ecf_type.to_string(),
-            if item.acked_at.is_some() { "acked" } else { "received" }.to_owned(),
+            item.status(answer).to_owned(),
             optional(&item.fecha_emision),
             item.received_at.to_string(),
             item.acked_at.map(|at| at.to_string()).unwrap_or_default(),
@@ -136,5 +176,10 @@ mod tests {
         };
         assert_eq!(row.line(&[]).matches(',').count(), heading - 1);
         assert_eq!(HEADING.lines().count(), 1);
+        let names: Vec<_> = HEADING.trim_end().split(',').collect();
+        assert_eq!(
+            (names[COUNTERPARTY_NAME], names[ERROR_CODE]),
+            ("counterparty_name", "error_code")
+        );
     }
 }

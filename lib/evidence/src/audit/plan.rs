@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use ecf_store::{
-    CompanyId, ContentHash, GivenAnswer, InboxId, InboxItem, Receipt, Scope, Span, StoreError, Table, fiscal_day,
+    Approval, CompanyId, ContentHash, GivenAnswer, InboxId, InboxItem, Receipt, Scope, Span, StoreError, Table, fiscal_day,
 };
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp, ToSpan as _, tz::Offset};
@@ -20,8 +20,11 @@ use crate::design::Prepared;
 /// the print.
 const RECEIPT_BYTES: u64 = 36 * 1024;
 const RECEIVED_BYTES: u64 = 4 * 1024;
+const APPROVAL_BYTES: u64 = 4 * 1024;
 /// Items of the inbox that are looked at together.
 pub(super) const INBOX_PART: usize = 100;
+/// Approvals that are looked at together.
+const APPROVALS_PART: usize = 100;
 /// More ranges than anybody wants to read are not proposed.
 const MOST_RANGES: usize = 120;
 
@@ -49,6 +52,7 @@ pub struct Plan {
     pub name: String,
     pub receipts: u64,
     pub received: u64,
+    pub approvals: u64,
     /// The hash of all that the archive will say.
     pub content: ContentHash,
     /// Days that have receipts.
@@ -92,10 +96,18 @@ impl Content {
 
     pub(super) fn item(&mut self, Received { item, answer }: &Received) {
         let mut parts = vec![b"received".to_vec()];
-        parts.extend(Row::received(item, "").cells().map(<[u8]>::to_vec));
+        parts.extend(Row::received(item, answer.as_ref(), "").cells().map(<[u8]>::to_vec));
         let answer = answer.map(|answer| answer.acecf);
         let documents = [item.xml, item.arecf].into_iter().chain(answer);
         parts.extend(documents.map(|hash| hash.as_bytes().to_vec()));
+        self.parts(&parts);
+    }
+
+    pub(super) fn approval(&mut self, approval: &Approval) {
+        let mut parts = vec![b"approval".to_vec()];
+        parts.extend(Row::approval(approval, "").cells().map(<[u8]>::to_vec));
+        parts.push(approval.acecf.as_bytes().to_vec());
+        parts.push(approval.authority_answer.clone().unwrap_or_default().into_bytes());
         self.parts(&parts);
     }
 
@@ -146,7 +158,7 @@ impl Auditor {
         let design = self.files.design(&order.scope.company).await?;
         let heading = ContentHash::of_parts(
             [
-                "audit/1",
+                "audit/2",
                 ecf_ri::EDITION,
                 README,
                 order.scope.environment.as_str(),
@@ -164,7 +176,7 @@ impl Auditor {
         );
         let heading = Heading(Sha256::new_with_prefix(heading.as_bytes()));
         let mut content = heading.content();
-        let (mut days, mut receipts, mut received) = (Vec::new(), 0, 0);
+        let (mut days, mut receipts, mut received, mut approvals) = (Vec::new(), 0, 0, 0);
         for day in all_days {
             let before = receipts;
             let mut walk = Walk::of_day(&self.table, &order, day);
@@ -181,12 +193,18 @@ impl Auditor {
             received += part.len() as u64;
             part.iter().for_each(|item| content.item(item));
         }
+        let mut walk = Approvals::of(&self.table, &order);
+        while let Some(part) = walk.next().await? {
+            approvals += part.len() as u64;
+            part.iter().for_each(|approval| content.approval(approval));
+        }
         Ok(Plan {
             order,
             rnc: company.rnc.to_string(),
             name: index::visible(&company.name),
             receipts,
             received,
+            approvals,
             content: content.hash(),
             days,
             signer,
@@ -216,6 +234,7 @@ impl Auditor {
         };
         let counters = self.table.day_counts(scope, *first, *last).await?;
         let has_inbox = self.table.count_inbox(scope, span).await? > 0;
+        let has_approvals = self.table.count_approvals(scope, span).await? > 0;
         let mut counted = Vec::new();
         for day in days {
             let counter = counters.iter().find(|counts| counts.day == *day);
@@ -232,7 +251,13 @@ impl Auditor {
             } else {
                 0
             };
-            let bytes = issued * RECEIPT_BYTES + received * RECEIVED_BYTES;
+            let approvals = if has_approvals {
+                let within = within_day(span, *day);
+                self.table.count_approvals(scope, &within).await? as u64
+            } else {
+                0
+            };
+            let bytes = issued * RECEIPT_BYTES + received * RECEIVED_BYTES + approvals * APPROVAL_BYTES;
             if bytes > 0 {
                 counted.push((*day, bytes));
             }
@@ -312,6 +337,37 @@ impl<'t> Inbox<'t> {
         let answers = self.table.given_answers(scope, numbers.collect()).await?;
         let received = part.into_iter().zip(answers);
         Ok(Some(received.map(|(item, answer)| Received { item, answer }).collect()))
+    }
+}
+
+/// The approvals, part by part.
+pub(super) struct Approvals<'t> {
+    table: &'t Table,
+    order: Order,
+    /// Behind which the next part begins; `None`: there is none.
+    at: Option<Option<Approval>>,
+}
+
+impl<'t> Approvals<'t> {
+    pub(super) fn of(table: &'t Table, order: &Order) -> Self {
+        Self {
+            table,
+            order: *order,
+            at: Some(None),
+        }
+    }
+
+    pub(super) async fn next(&mut self) -> Result<Option<Vec<Approval>>, StoreError> {
+        let Some(after) = self.at.take() else {
+            return Ok(None);
+        };
+        let Order { scope, span } = &self.order;
+        let walked = self.table.walk_approvals(scope, span, after.as_ref(), APPROVALS_PART);
+        let part = walked.await?;
+        if part.len() == APPROVALS_PART {
+            self.at = part.last().map(|last| Some(last.clone()));
+        }
+        Ok(Some(part))
     }
 }
 

@@ -53,19 +53,16 @@ pub enum ApprovalWay {
     Outbound,
     /// Somebody's, handed over to be passed on.
     Inbound,
-    /// A buyer's, which came to the company's published address.
-    Received,
 }
 
 impl ApprovalWay {
-    const ALL: [Self; 4] = [Self::Submit, Self::Outbound, Self::Inbound, Self::Received];
+    const ALL: [Self; 3] = [Self::Submit, Self::Outbound, Self::Inbound];
 
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Submit => "submit",
             Self::Outbound => "outbound",
             Self::Inbound => "inbound",
-            Self::Received => "received",
         }
     }
 }
@@ -167,6 +164,16 @@ pub struct Approval {
     pub attempts: u32,
     /// When it is looked at again; absent when both were told.
     pub next_action_at: Option<Timestamp>,
+}
+
+impl Approval {
+    /// `approved` or `rejected`.
+    pub fn answer(&self) -> &'static str {
+        match self.estado {
+            EstadoAprobacion::Aceptado => "approved",
+            EstadoAprobacion::Rechazado => "rejected",
+        }
+    }
 }
 
 /// What came of keeping an approval.

@@ -4,11 +4,11 @@
 //! record; the lists of unread and of acknowledged ones hold copies, moved by the acknowledgement, so that each filter reads
 //! and counts one partition.
 
-use ecf::{Encf, ReceiptType, Rnc};
+use ecf::{Encf, ReceiptType, Rnc, catalogue::EstadoAprobacion};
 use jiff::Timestamp;
 
 use super::{
-    Announcement, Query, Sort, Span, Table, announcements,
+    Announcement, GivenAnswer, Query, Sort, Span, Table, announcements,
     change::Change,
     item::{Item, NewItem, Stored, bytes, instant, text},
     keys::{self, InboxList, SK},
@@ -52,6 +52,18 @@ pub struct InboxItem {
     pub received_at: Timestamp,
     /// When the company's ERP acknowledged it first.
     pub acked_at: Option<Timestamp>,
+}
+
+impl InboxItem {
+    /// How far the company came with it: `received`, `acknowledged`, then what it answered.
+    pub fn status(&self, answer: Option<&GivenAnswer>) -> &'static str {
+        match answer.map(|answer| answer.estado) {
+            Some(EstadoAprobacion::Aceptado) => "approved",
+            Some(EstadoAprobacion::Rechazado) => "rejected",
+            None if self.acked_at.is_some() => "acknowledged",
+            None => "received",
+        }
+    }
 }
 
 /// What became of a receipt that was to be kept.

@@ -102,7 +102,7 @@ fn a_receipt_without_signature_shows_every_field_that_will_come() {
 #[test]
 fn a_full_record_has_the_answer_and_the_files_under_both_names() {
     let receipt = accepted();
-    let view = serde_json::to_value(FullDocumentView::of(&receipt, &StampHosts::default())).unwrap();
+    let view = serde_json::to_value(FullDocumentView::of(&receipt, &StampHosts::default(), 12)).unwrap();
     let expected = [
         ("encf", json!("E310000000001")),
         ("status", json!("accepted")),
@@ -128,7 +128,7 @@ fn a_full_record_has_the_answer_and_the_files_under_both_names() {
     }
     assert_eq!(artifacts["dgii_response"], true);
     assert_eq!(artifacts["taxauth_response"], true);
-    assert_eq!(artifacts["retention_years"], 10);
+    assert_eq!(artifacts["retention_years"], 12);
     assert_eq!(artifacts["links"]["rfce"], Value::Null);
     assert_eq!(
         artifacts["links"]["signed_xml"],
@@ -150,7 +150,7 @@ fn a_rejection_is_explained_beside_the_authoritys_own_words() {
         taxauth_response: Some(answer.to_string()),
         ..accepted()
     };
-    let view = serde_json::to_value(FullDocumentView::of(&receipt, &StampHosts::default())).unwrap();
+    let view = serde_json::to_value(FullDocumentView::of(&receipt, &StampHosts::default(), 12)).unwrap();
     assert_eq!(view["error_message"], said);
     assert_eq!(view["dgii_response"], answer);
     assert_eq!(
@@ -172,7 +172,7 @@ fn a_rejection_is_explained_beside_the_authoritys_own_words() {
 fn a_summarised_receipt_is_stamped_at_the_other_host() {
     let mut receipt = accepted();
     receipt.signed.as_mut().unwrap().rfce = Some(ContentHash::from_bytes([2; 32]));
-    let view = FullDocumentView::of(&receipt, &StampHosts::default());
+    let view = FullDocumentView::of(&receipt, &StampHosts::default(), 12);
     let stamp = view.document.electronic_stamp.unwrap();
     assert!(
         stamp.starts_with("https://fc.dgii.gov.do/testecf/consultatimbrefc?"),

@@ -1,0 +1,110 @@
+//! Whether the company may answer a receipt that it has answered before.
+//!
+//! An answer that the tax authority took is final. One that it refused, or could not be told, is not: the same answer may be given
+//! again, or another one while the issuer has not taken the first. A new attempt of the certification begins with no answer.
+
+use ecf::{Encf, Rnc, catalogue::EstadoAprobacion};
+use ecf_api::ApiError;
+use ecf_store::{Approval, ApprovalCreated, ApprovalId, GivenAnswer, Scope, Told, ToldState};
+use jiff::Timestamp;
+
+use crate::{App, PATIENCE};
+
+/// What a new answer finds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Before {
+    /// The receipt was not answered, as far as the authority and the issuer know.
+    Nothing,
+    /// An answer that does not stand.
+    Replaceable {
+        given: GivenAnswer,
+        /// The issuer took it: it need not be told again.
+        issuer_has_it: bool,
+    },
+}
+
+/// Finds out whether a receipt may be answered now.
+///
+/// # Errors
+/// 409 `answered_already`.
+pub(crate) async fn before(
+    app: &App,
+    scope: &Scope,
+    (rnc_emisor, encf): (&Rnc, &Encf),
+    estado: EstadoAprobacion,
+) -> Result<Before, ApiError> {
+    let table = &app.exchange.table;
+    let Some(given) = table.given_answer(scope, rnc_emisor, encf).await? else {
+        return Ok(Before::Nothing);
+    };
+    if table.is_of_earlier_attempt(scope, given.created_at).await? {
+        return Ok(Before::Replaceable {
+            given,
+            issuer_has_it: false,
+        });
+    }
+    let by = given.approval;
+    let earlier = table.approval(scope, &by).await?;
+    let earlier = earlier.ok_or_else(|| ApiError::internal(format!("approval {by} is gone, and its answer is there")))?;
+    let issuer_has_it = earlier.issuer.state == ToldState::Taken;
+    match earlier.authority.state {
+        ToldState::Refused | ToldState::GivenUp if issuer_has_it && earlier.estado != estado => Err(issuer_took(&earlier)),
+        ToldState::Refused | ToldState::GivenUp => Ok(Before::Replaceable { given, issuer_has_it }),
+        ToldState::Pending => Err(on_its_way(&by)),
+        ToldState::Taken | ToldState::NotListed | ToldState::NotNeeded => Err(answered(&by)),
+    }
+}
+
+/// Stores the company's answer and makes the first attempt to tell it.
+///
+/// # Errors
+/// 409 `answered_already`, when another answer came in between.
+pub(crate) async fn give(app: &App, scope: &Scope, new: Approval, before: Before) -> Result<Approval, ApiError> {
+    let exchange = &app.exchange;
+    let (new, created) = match before {
+        Before::Nothing => {
+            let created = exchange.table.create_approval(scope, &new, true).await?;
+            (new, created)
+        }
+        Before::Replaceable { given, issuer_has_it } => {
+            let new = Approval {
+                issuer: match issuer_has_it {
+                    true => issuer_knows(&given, new.created_at),
+                    false => new.issuer.clone(),
+                },
+                ..new
+            };
+            let created = exchange.table.replace_answer(scope, &new, &given).await?;
+            (new, created)
+        }
+    };
+    match created {
+        ApprovalCreated::New => Ok(exchange.tell(scope, new, PATIENCE).await?),
+        ApprovalCreated::Replay(existing) => Ok(*existing),
+        ApprovalCreated::Answered(by) => Err(answered(&by)),
+    }
+}
+
+fn issuer_knows(given: &GivenAnswer, now: Timestamp) -> Told {
+    Told::not_needed(format!("the issuer took the same answer with approval {}", given.approval), now)
+}
+
+fn answered(by: &ApprovalId) -> ApiError {
+    let message = format!("the company answered this receipt before, with approval {by}; an answer is final");
+    ApiError::conflict("answered_already", message)
+}
+
+fn on_its_way(by: &ApprovalId) -> ApiError {
+    let message = format!(
+        "the company answered this receipt before, with approval {by}, and the tax authority has not decided about it: see GET /api/v1/ecf/acecf/{by}"
+    );
+    ApiError::conflict("answered_already", message)
+}
+
+fn issuer_took(earlier: &Approval) -> ApiError {
+    let (by, estado) = (&earlier.id, earlier.estado.code());
+    let message = format!(
+        "the tax authority refused approval {by}, but the issuer took its estado {estado}: only the same answer may be given again"
+    );
+    ApiError::conflict("answered_already", message)
+}
