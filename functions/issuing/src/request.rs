@@ -7,7 +7,8 @@ use ecf_store::Mode;
 use jiff::Timestamp;
 use utoipa::ToSchema;
 
-/// The body: who asks for what, and the document as the authority names its fields.
+/// The body: who asks for what, and the document as the authority names its fields. `ecf_type` decides which payload it
+/// takes. A member that is null counts as absent.
 #[derive(Debug, ToSchema)]
 pub(crate) struct IssueRequest {
     /// Names the receipt: the same key always answers with the same receipt.
@@ -15,8 +16,9 @@ pub(crate) struct IssueRequest {
     pub(crate) idempotency_key: String,
     #[schema(value_type = String, pattern = "^(31|32|33|34|41|43|44|45|46|47)$", example = "31")]
     pub(crate) ecf_type: ReceiptType,
-    /// The document by the authority's element names, `Encabezado` and `DetallesItems`; the schemas `Payload31` to
-    /// `Payload47` say what each type takes. Without `eNCF` the next number of the company's range is assigned.
+    /// The document by the authority's element names, `Encabezado` and `DetallesItems`. Without `eNCF` the next number of
+    /// the company's range is assigned. Amounts and quantities are declared as text (`"1500.00"`), which keeps their
+    /// digits in every language; JSON numbers are accepted too, and so is text for a code that is declared as integer.
     #[schema(value_type = Object)]
     pub(crate) payload: Node,
     /// The caller's own id of the receipt.

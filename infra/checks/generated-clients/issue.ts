@@ -1,20 +1,35 @@
-// Issues a receipt with the generated TypeScript types and reads it back. Arguments: address, key, the payload's file.
+// Types of openapi-typescript with openapi-fetch: issues the requests, compares what is sent with what was given, and reads a receipt back.
+// Arguments: address and key. `requests.js` has the requests as literals, so that the compiler holds each against its type.
 
 import { strict as assert } from "node:assert";
-import { readFileSync } from "node:fs";
 import createClient from "openapi-fetch";
 import type { components, paths } from "./ecf.js";
+import { requests } from "./requests.js";
 
-const [base, key, file] = process.argv.slice(2);
-const client = createClient<paths>({ baseUrl: base, headers: { "X-API-Key": key } });
-const payload: components["schemas"]["Payload31"] = JSON.parse(readFileSync(file, "utf8"));
-
-const created = await client.POST("/api/v1/ecf", {
-  params: { query: { on_conditional: "refuse" } },
-  body: { idempotency_key: "generated-typescript", ecf_type: "31", external_id: "generated-typescript", payload },
+const [base, key] = process.argv.slice(2);
+let sent: unknown;
+const client = createClient<paths>({
+  baseUrl: base,
+  headers: { "X-API-Key": key },
+  fetch: async (request: Request) => {
+    sent = request.body === null ? undefined : await request.clone().json();
+    return fetch(request);
+  },
 });
-assert(created.data && "public_id" in created.data, JSON.stringify(created.error));
-const { public_id, encf } = created.data;
+
+async function issued(body: components["schemas"]["IssueRequest"]) {
+  const created = await client.POST("/api/v1/ecf", { params: { query: { on_conditional: "refuse" } }, body });
+  assert.deepEqual(sent, body);
+  assert(created.data && "public_id" in created.data, JSON.stringify(created.error));
+  assert.equal(created.data.ecf_type, body.ecf_type);
+  return created.data;
+}
+
+for (const request of requests) await issued(request);
+// `ecf_type` decides which payload there is.
+const note = requests.find((request) => request.ecf_type === "34");
+assert.equal(note?.payload.InformacionReferencia.CodigoModificacion, 3);
+const { public_id, encf } = await issued({ ...requests[0], idempotency_key: "once more" });
 const found = await client.GET("/api/v1/ecf/{public_id}", { params: { path: { public_id } } });
 assert.equal(found.data?.encf, encf);
 const page = await client.GET("/api/v1/ecf", { params: { query: { limit: 10 } } });
@@ -25,4 +40,6 @@ const missing = await client.GET("/api/v1/ecf/{public_id}", { params: { path: { 
 assert.equal(missing.response.status, 404);
 // @ts-expect-error: what the contract does not name is not taken.
 await client.GET("/api/v1/ecf", { params: { query: { limite: 10 } } });
-console.log(`TypeScript: ${encf} issued, read, listed, downloaded`);
+// @ts-expect-error: an invoice has no indicator of a credit note.
+requests[0].payload.Encabezado.IdDoc.IndicadorNotaCredito;
+console.log(`openapi-typescript: ${requests.length} requests were sent as given and issued`);

@@ -5,11 +5,11 @@ mod examples;
 mod forms;
 mod general;
 mod links;
+mod payloads;
 mod shapes;
 
 use std::path::PathBuf;
 
-use ecf::ReceiptType;
 use serde_json::{Value, json};
 use utoipa::OpenApi as _;
 
@@ -75,7 +75,7 @@ pub fn document() -> Result<String, OpenapiError> {
     document["info"] = json!({
         "title": "e-CF service",
         "version": "1.0.0",
-        "description": "Issues electronic fiscal receipts (e-CF) of the Dominican Republic, submits them to the tax authority and tells their verdict.",
+        "description": "Issues electronic fiscal receipts (e-CF) of the Dominican Republic, submits them to the tax authority and tells their verdict.\n\nGenerators of clients: some stop at the `webhooks` section; `/openapi/public-v1.json?webhooks=false` is this document without it.",
         "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
     });
     document["servers"] = json!([{ "url": "/" }]);
@@ -83,15 +83,9 @@ pub fn document() -> Result<String, OpenapiError> {
     document["components"]["securitySchemes"] = json!({
         "api_key": { "type": "apiKey", "in": "header", "name": "X-API-Key", "description": "A key belongs to one company and one environment." },
     });
-    for ecf_type in ReceiptType::ALL {
-        document["components"]["schemas"][format!("Payload{ecf_type}")] = ecf::json_schema(ecf_type);
-    }
-    document["components"]["schemas"]["IssueRequest"]["properties"]["payload"]["anyOf"] = ReceiptType::ALL
-        .into_iter()
-        .map(|ecf_type| json!({ "$ref": format!("#/components/schemas/Payload{ecf_type}") }))
-        .collect::<Value>();
     shapes::mend(&mut document);
     forms::add(&mut document);
+    payloads::add(&mut document);
     links::add(&mut document);
     examples::add(&mut document)?;
     events::add(&mut document);
@@ -119,6 +113,8 @@ fn path() -> PathBuf {
 mod tests {
     use std::collections::BTreeMap;
 
+    use ecf::ReceiptType;
+
     use super::*;
 
     #[test]
@@ -145,12 +141,13 @@ mod tests {
         }
     }
 
-    /// Enumerations have one type, alternatives may overlap, and files are bytes: generators take nothing else.
+    /// Values have one type, parts have names, files are bytes, and alternatives may overlap unless a member chooses between
+    /// them: generators take nothing else.
     #[test]
     fn generators_of_clients_have_nothing_to_stumble_over() {
         let document: Value = serde_json::from_str(&document().expect("the parts are JSON")).expect("as written");
         let mut problems = Vec::new();
-        stumbles(&document, "", &mut problems);
+        stumbles(&document, &document, "", &mut problems);
         for tag in document["tags"].as_array().expect("tags") {
             let name = tag["name"].as_str().expect("a name");
             if !name.is_ascii() {
@@ -160,7 +157,7 @@ mod tests {
         assert_eq!(problems, [] as [String; 0]);
     }
 
-    fn stumbles(value: &Value, place: &str, problems: &mut Vec<String>) {
+    fn stumbles(document: &Value, value: &Value, place: &str, problems: &mut Vec<String>) {
         let null = json!({ "type": "null" });
         let mut told = |what: &str| problems.push(format!("{place}: {what}"));
         if let Some(words) = value["enum"].as_array() {
@@ -172,9 +169,20 @@ mod tests {
         }
         if value["oneOf"]
             .as_array()
-            .is_some_and(|alternatives| !alternatives.contains(&null))
+            .is_some_and(|alternatives| !alternatives.contains(&null) && !is_chosen_by_a_member(document, value))
         {
             told("alternatives that exclude each other");
+        }
+        let kinds = value["type"].as_array().into_iter().flatten();
+        // A bound of a range is a number or a whole e-NCF.
+        if kinds.filter(|kind| *kind != "null").count() > 1 && !place.contains("/OpenSequence/") {
+            told("a value of two types");
+        }
+        let is_component = place
+            .strip_prefix("/components/schemas/")
+            .is_some_and(|name| !name.trim_end_matches("/allOf").contains('/'));
+        if value["properties"].is_object() && value["type"] == "object" && !is_component {
+            told("a part without a name");
         }
         if value["type"] == "array" && value["items"]["format"] == "int32" {
             told("a file as a list of numbers");
@@ -182,10 +190,30 @@ mod tests {
         match value {
             Value::Object(members) => members
                 .iter()
-                .for_each(|(name, member)| stumbles(member, &format!("{place}/{name}"), problems)),
-            Value::Array(values) => values.iter().for_each(|member| stumbles(member, place, problems)),
+                .for_each(|(name, member)| stumbles(document, member, &format!("{place}/{name}"), problems)),
+            Value::Array(values) => values
+                .iter()
+                .for_each(|member| stumbles(document, member, place, problems)),
             _ => {}
         }
+    }
+
+    /// Whether a required member has a value of its own in each alternative, and the discriminator says which.
+    fn is_chosen_by_a_member(document: &Value, schema: &Value) -> bool {
+        let discriminator = &schema["discriminator"];
+        let name = &discriminator["propertyName"];
+        let Some((member, mapping)) = name.as_str().zip(discriminator["mapping"].as_object()) else {
+            return false;
+        };
+        let chosen: Vec<_> = mapping.values().map(|place| json!({ "$ref": place })).collect();
+        mapping.iter().all(|(value, place)| {
+            let pointer = place.as_str().and_then(|place| place.strip_prefix('#'));
+            let alternative = pointer.and_then(|pointer| document.pointer(pointer));
+            alternative.is_some_and(|alternative| {
+                let required = alternative["required"].as_array().expect("required members");
+                required.contains(name) && alternative["properties"][member]["enum"] == json!([value])
+            })
+        }) && schema["oneOf"] == json!(chosen)
     }
 
     #[test]
@@ -242,8 +270,9 @@ mod tests {
             json!({ "type": "string" })
         );
         let schemas = &document["components"]["schemas"];
-        let issue = &schemas["IssueRequest"]["properties"];
-        assert_eq!(issue["environment"]["enum"], json!(["TesteCF", "CerteCF", "ecf", null]));
+        let issue = &schemas["IssueRequest31"]["properties"];
+        assert_eq!(issue["environment"]["enum"], environments);
+        assert_eq!(issue["external_id"]["type"], "string");
         let upload = &schemas["UploadRequest"]["properties"];
         assert_eq!(upload["environment"]["type"], "string");
         assert_eq!(upload["environment"]["enum"], environments);
@@ -259,13 +288,50 @@ mod tests {
         let examples =
             &document["paths"]["/api/v1/ecf"]["post"]["requestBody"]["content"]["application/json"]["examples"];
         for ecf_type in ReceiptType::ALL {
-            let schema = &document["components"]["schemas"][format!("Payload{ecf_type}")];
-            let validator = jsonschema::validator_for(schema).expect("a schema");
-            let payload = &examples[ecf_type.as_str()]["value"]["payload"];
-            assert!(payload.is_object(), "type {ecf_type} has no example");
-            let problems: Vec<_> = validator.iter_errors(payload).map(|error| error.to_string()).collect();
+            let validator = validator(&document, &format!("IssueRequest{ecf_type}"));
+            let request = &examples[ecf_type.as_str()]["value"];
+            assert!(request["payload"].is_object(), "type {ecf_type} has no example");
+            let problems: Vec<_> = validator.iter_errors(request).map(|error| error.to_string()).collect();
             assert_eq!(problems, [] as [String; 0], "the example of type {ecf_type}");
         }
+    }
+
+    fn validator(document: &Value, schema: &str) -> jsonschema::Validator {
+        let place = format!("#/components/schemas/{schema}");
+        let schema = json!({ "$ref": place, "components": document["components"] });
+        jsonschema::validator_for(&schema).expect("a schema")
+    }
+
+    #[test]
+    fn b9_the_type_of_a_request_decides_its_payload() {
+        let document: Value = serde_json::from_str(&document().expect("the parts are JSON")).expect("as written");
+        let schema = &document["components"]["schemas"]["IssueRequest"];
+        assert!(is_chosen_by_a_member(&document, schema), "{schema}");
+        assert_eq!(schema["oneOf"].as_array().map(Vec::len), Some(ReceiptType::ALL.len()));
+        let examples =
+            &document["paths"]["/api/v1/ecf"]["post"]["requestBody"]["content"]["application/json"]["examples"];
+        let validator = validator(&document, "IssueRequest");
+        for ecf_type in ReceiptType::ALL {
+            let mut request = examples[ecf_type.as_str()]["value"].clone();
+            assert!(validator.is_valid(&request), "type {ecf_type}");
+            // A credit note has members that an invoice may not carry, and the other way round.
+            request["ecf_type"] = json!(if ecf_type == ReceiptType::E34 { "31" } else { "34" });
+            assert!(!validator.is_valid(&request), "type {ecf_type} under another name");
+        }
+    }
+
+    #[test]
+    fn b9_the_blocks_of_a_payload_are_named_components() {
+        let document: Value = serde_json::from_str(&document().expect("the parts are JSON")).expect("as written");
+        let schemas = document["components"]["schemas"].as_object().expect("schemas");
+        // The same in every type that has it, and different from type to type.
+        assert!(schemas.contains_key("FormaDePago") && !schemas.contains_key("FormaDePago31"));
+        assert!(schemas.contains_key("Totales31") && schemas.contains_key("Totales47"));
+        let lines = &schemas["DetallesItems31"]["properties"]["Item"]["items"];
+        assert_eq!(lines["$ref"], "#/components/schemas/Item31");
+        // Both are elements named `ImpuestoAdicional`.
+        assert!(schemas.contains_key("ImpuestoAdicionalItem") && schemas.contains_key("ImpuestoAdicional31"));
+        assert!(!schemas.values().any(|schema| schema.get("title").is_some()));
     }
 
     /// Clients generated from the document name their methods after it.

@@ -90,7 +90,8 @@ impl Document {
     }
 }
 
-/// What the payload of this type may look like, as a JSON schema in the dialect of OpenAPI 3.1.
+/// What the payload of this type may look like, as a JSON schema in the dialect of OpenAPI 3.1. The `title` of each block
+/// names its kind; a kind has one form in a receipt type.
 pub fn json_schema(receipt_type: ReceiptType) -> serde_json::Value {
     block_schema(Document::FIELDS, receipt_type)
 }

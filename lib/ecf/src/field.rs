@@ -38,6 +38,8 @@ pub(crate) struct Field {
     pub(crate) form: Form,
     /// The rows of the block that the element holds.
     pub(crate) children: Option<&'static [Field]>,
+    /// The name of that block's type.
+    pub(crate) block: Option<&'static str>,
     pub(crate) description: &'static str,
 }
 
@@ -109,6 +111,7 @@ impl Obligations {
 
 /// An element that holds elements.
 pub(crate) trait Block: Default {
+    const NAME: &'static str;
     const FIELDS: &'static [Field];
 
     /// Reads the members, one slot per row.
@@ -121,6 +124,7 @@ pub(crate) trait Block: Default {
 /// The type of a struct field: a block, an optional value, or a list of either.
 pub(crate) trait Member {
     const CHILDREN: Option<&'static [Field]>;
+    const BLOCK: Option<&'static str>;
     const REPEATED: bool;
     const FORM: Form;
 
@@ -133,6 +137,7 @@ pub(crate) trait Member {
 /// What a list holds.
 pub(crate) trait Content: Sized {
     const CHILDREN: Option<&'static [Field]>;
+    const BLOCK: Option<&'static str>;
     const FORM: Form;
 
     fn read_one(field: &'static Field, node: &Node, reader: &mut Reader) -> Option<Self>;
@@ -142,6 +147,7 @@ pub(crate) trait Content: Sized {
 
 impl<B: Block> Member for B {
     const CHILDREN: Option<&'static [Field]> = Some(B::FIELDS);
+    const BLOCK: Option<&'static str> = Some(B::NAME);
     const REPEATED: bool = false;
     const FORM: Form = Form::Block;
 
@@ -164,6 +170,7 @@ impl<B: Block> Member for B {
 
 impl<V: Value> Member for Option<V> {
     const CHILDREN: Option<&'static [Field]> = None;
+    const BLOCK: Option<&'static str> = None;
     const REPEATED: bool = false;
     const FORM: Form = V::FORM;
 
@@ -186,6 +193,7 @@ impl<V: Value> Member for Option<V> {
 
 impl<C: Content> Member for Vec<C> {
     const CHILDREN: Option<&'static [Field]> = C::CHILDREN;
+    const BLOCK: Option<&'static str> = C::BLOCK;
     const REPEATED: bool = true;
     const FORM: Form = C::FORM;
 
@@ -210,6 +218,7 @@ impl<C: Content> Member for Vec<C> {
 
 impl<B: Block> Content for B {
     const CHILDREN: Option<&'static [Field]> = Some(B::FIELDS);
+    const BLOCK: Option<&'static str> = Some(B::NAME);
     const FORM: Form = Form::Block;
 
     fn read_one(_: &'static Field, node: &Node, reader: &mut Reader) -> Option<Self> {
@@ -243,6 +252,7 @@ macro_rules! block {
         }
 
         impl $crate::field::Block for $Block {
+            const NAME: &'static str = stringify!($Block);
             const FIELDS: &'static [$crate::field::Field] = &[$($crate::field::Field {
                 name: $name,
                 obligations: $crate::field::Obligations::parse($codes),
@@ -250,6 +260,7 @@ macro_rules! block {
                 repeated: <$ty as $crate::field::Member>::REPEATED,
                 form: block!(@form $ty $(= $form)?),
                 children: <$ty as $crate::field::Member>::CHILDREN,
+                block: <$ty as $crate::field::Member>::BLOCK,
                 description: $description,
             },)+];
 

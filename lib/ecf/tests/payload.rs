@@ -354,10 +354,12 @@ fn the_json_schema_says_what_each_type_may_carry() {
     let header = &schema["properties"]["Encabezado"]["properties"];
     assert_eq!(schema["required"], json!(["Encabezado", "DetallesItems"]));
     assert_eq!(header["Emisor"]["properties"]["RazonSocialEmisor"]["maxLength"], 150);
+    let id_doc = &header["IdDoc"]["properties"];
     assert_eq!(
-        header["IdDoc"]["properties"]["TipoPago"]["anyOf"],
-        json!([{"type": "string", "enum": ["1", "2", "3"]}, {"type": "integer", "enum": [1, 2, 3]}])
+        (&id_doc["TipoPago"]["type"], &id_doc["TipoPago"]["enum"]),
+        (&json!("integer"), &json!([1, 2, 3]))
     );
+    assert_eq!(id_doc["TipoIngresos"]["type"], "string");
     assert!(
         header["IdDoc"]["properties"]["TipoPago"]["description"]
             .as_str()
@@ -370,6 +372,74 @@ fn the_json_schema_says_what_each_type_may_carry() {
         1_000
     );
     assert!(json_schema(ReceiptType::E43)["properties"]["Encabezado"]["properties"]["Comprador"].is_null());
+}
+
+/// The contract declares one type for a value, and the reader takes the other spelling as well.
+#[test]
+fn b9_an_amount_and_a_code_are_taken_as_number_and_as_text() {
+    let mut given = invoice();
+    // A rate is whole; `18.0` is a whole number, and its text is none.
+    given["Encabezado"]["Totales"]["ITBIS1"] = json!(18);
+    let (mut texts, mut numbers) = (given.clone(), given.clone());
+    each_scalar(&mut texts, &|scalar| {
+        if let Value::Number(number) = scalar {
+            *scalar = json!(number.to_string());
+        }
+    });
+    each_scalar(&mut numbers, &|scalar| {
+        let number = scalar
+            .as_str()
+            .and_then(|text| serde_json::from_str::<serde_json::Number>(text).ok());
+        if let Some(number) = number {
+            *scalar = json!(number);
+        }
+    });
+    assert_ne!(texts, numbers);
+    assert_eq!(xml(&texts), xml(&given));
+    assert_eq!(xml(&numbers), xml(&given));
+}
+
+fn each_scalar(value: &mut Value, change: &impl Fn(&mut Value)) {
+    match value {
+        Value::Object(members) => members.values_mut().for_each(|member| each_scalar(member, change)),
+        Value::Array(values) => values.iter_mut().for_each(|value| each_scalar(value, change)),
+        scalar => change(scalar),
+    }
+}
+
+#[test]
+fn b9_a_value_has_one_declared_type_and_a_kind_of_block_one_form() {
+    for receipt_type in ReceiptType::ALL {
+        let schema = json_schema(receipt_type);
+        let mut kinds = std::collections::BTreeMap::new();
+        walk(&schema, "", &mut |place, schema| {
+            assert!(schema["type"].is_string(), "{receipt_type}{place}: {schema}");
+            assert_eq!(
+                (&schema["anyOf"], &schema["oneOf"]),
+                (&Value::Null, &Value::Null),
+                "{place}"
+            );
+            if schema["type"] == "object" && !place.is_empty() {
+                let mut form = schema.clone();
+                form["description"].take();
+                let kind = schema["title"].as_str().expect(place).to_owned();
+                let known = kinds.entry(kind).or_insert_with(|| form.clone());
+                assert_eq!(*known, form, "{receipt_type}{place}");
+            }
+        });
+        assert!(kinds.len() > 8, "{receipt_type}: {} kinds of block", kinds.len());
+    }
+}
+
+/// Each schema with its place.
+fn walk(schema: &Value, place: &str, visit: &mut impl FnMut(&str, &Value)) {
+    visit(place, schema);
+    for (name, member) in schema["properties"].as_object().into_iter().flatten() {
+        walk(member, &format!("{place}/{name}"), visit);
+    }
+    if let Some(items) = schema.get("items") {
+        walk(items, &format!("{place}[]"), visit);
+    }
 }
 
 /// Any JSON, with the names of our fields among its keys.

@@ -38,7 +38,13 @@ pub(crate) struct ChangeView {
 #[serde(untagged)]
 enum ChangedView {
     Upsert(Box<NoticeView>),
-    Revoke { id: String },
+    Revoke(RevokedNoticeView),
+}
+
+/// A notice that is no longer there.
+#[derive(Debug, Serialize, ToSchema)]
+struct RevokedNoticeView {
+    id: String,
 }
 
 impl ChangeView {
@@ -49,9 +55,9 @@ impl ChangeView {
             Some(notice) => ("upsert", ChangedView::Upsert(Box::new(NoticeView::of(notice, now)))),
             None => (
                 "revoke",
-                ChangedView::Revoke {
+                ChangedView::Revoke(RevokedNoticeView {
                     id: event.id.to_string(),
-                },
+                }),
             ),
         };
         Self {

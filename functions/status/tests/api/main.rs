@@ -67,6 +67,42 @@ async fn the_contract_is_served_as_it_is_checked_in() {
 }
 
 #[tokio::test]
+async fn b9_the_contract_is_served_without_its_webhooks_for_generators() {
+    let (_stack, router) = started().await;
+    let whole = request(
+        &router,
+        Method::GET,
+        "/openapi/public-v1.json?webhooks=true",
+        None,
+        None,
+    )
+    .await;
+    let mut whole: Value = whole.expect(200);
+    assert!(whole["webhooks"].is_object());
+    let answer = request(
+        &router,
+        Method::GET,
+        "/openapi/public-v1.json?webhooks=false",
+        None,
+        None,
+    )
+    .await;
+    let without: Value = answer.expect(200);
+    assert_eq!(answer.header("content-type"), Some("application/json"));
+    whole.as_object_mut().unwrap().remove("webhooks");
+    assert_eq!(without, whole);
+    let answer = request(
+        &router,
+        Method::GET,
+        "/openapi/public-v1.json?webhooks=maybe",
+        None,
+        None,
+    )
+    .await;
+    assert_eq!(answer.expect(422)["detail"][0]["loc"], json!(["query", "webhooks"]));
+}
+
+#[tokio::test]
 async fn the_reference_page_brings_all_that_it_needs() {
     let (_stack, router) = started().await;
     let page = request(&router, Method::GET, "/api-reference", None, None).await;

@@ -33,7 +33,7 @@ pub(super) fn add(document: &mut Value) {
     }
 }
 
-fn properties(schema: &mut Value) -> impl Iterator<Item = (&String, &mut Value)> {
+pub(super) fn properties(schema: &mut Value) -> impl Iterator<Item = (&String, &mut Value)> {
     let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
     properties.into_iter().flatten()
 }
@@ -90,7 +90,7 @@ fn words(schema: &mut Value, words: Vec<&str>) {
 }
 
 /// A parameter is there or it is not, and so is a part of a form.
-fn never_null(schema: &mut Value) {
+pub(super) fn never_null(schema: &mut Value) {
     if let [Value::String(kind), Value::String(null)] = schema["type"].as_array().map(Vec::as_slice).unwrap_or_default()
         && null == "null"
     {

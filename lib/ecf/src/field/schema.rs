@@ -1,4 +1,8 @@
 //! The JSON schema of a block for one receipt type, in the dialect of OpenAPI 3.1.
+//!
+//! A value has one declared type, because generators of clients turn two into a nameless class. The reader takes more: JSON
+//! numbers for texts and amounts, texts for codes and counts. Amounts are declared as texts: the floating-point numbers of most
+//! languages lose digits, and certification prescribes amounts to the letter (`100.00`).
 
 use serde_json::{Map, Value, json};
 
@@ -43,7 +47,11 @@ fn is_assigned(name: &str, receipt_type: ReceiptType) -> bool {
 
 fn field_schema(field: &Field, presence: Presence, receipt_type: ReceiptType) -> Value {
     let mut schema = match field.children {
-        Some(children) => block_schema(children, receipt_type),
+        Some(children) => {
+            let mut block = block_schema(children, receipt_type);
+            block["title"] = json!(field.block);
+            block
+        }
         None => value_schema(&field.form, receipt_type),
     };
     if field.repeated {
@@ -71,12 +79,30 @@ fn field_schema(field: &Field, presence: Presence, receipt_type: ReceiptType) ->
         }
         _ => field.description.to_owned(),
     };
-    schema["description"] = if presence == Presence::Conditional {
-        json!(format!("{description}. Conditional"))
+    let above_zero = if is_above_zero(&field.form, receipt_type) {
+        ". Above zero"
     } else {
-        json!(description)
+        ""
     };
+    let conditional = if presence == Presence::Conditional {
+        ". Conditional"
+    } else {
+        ""
+    };
+    schema["description"] = json!(format!("{description}{above_zero}{conditional}"));
     schema
+}
+
+/// A pattern cannot say it without a look-ahead, which some generators refuse.
+fn is_above_zero(form: &Form, receipt_type: ReceiptType) -> bool {
+    match form {
+        Form::Decimal { sign, .. } => match sign {
+            Sign::Positive => true,
+            Sign::PositiveButIn41 => receipt_type != ReceiptType::E41,
+            Sign::NotNegative | Sign::Signed => false,
+        },
+        _ => false,
+    }
 }
 
 /// Longer catalogues are told by their pattern.
@@ -86,7 +112,7 @@ fn value_schema(form: &Form, receipt_type: ReceiptType) -> Value {
     match *form {
         Form::Block => json!({"type": "object"}),
         Form::Text { max, class } => {
-            let mut schema = json!({"type": ["string", "number"], "minLength": 1, "maxLength": max});
+            let mut schema = json!({"type": "string", "minLength": 1, "maxLength": max});
             if let Some(pattern) = class_pattern(class, receipt_type) {
                 schema["pattern"] = json!(pattern);
             }
@@ -96,23 +122,12 @@ fn value_schema(form: &Form, receipt_type: ReceiptType) -> Value {
             schema
         }
         Form::Decimal { integers, scale, sign } => {
-            let minus = if sign == Sign::Signed { "[+-]?" } else { "" };
-            let mut schema = json!({
-                "type": ["string", "number"],
-                "pattern": format!("^{minus}[0-9]{{1,{integers}}}(\\.[0-9]{{1,{scale}}})?$"),
-            });
-            match sign {
-                Sign::Positive => schema["exclusiveMinimum"] = json!(0),
-                Sign::PositiveButIn41 if receipt_type != ReceiptType::E41 => schema["exclusiveMinimum"] = json!(0),
-                Sign::NotNegative | Sign::PositiveButIn41 => schema["minimum"] = json!(0),
-                Sign::Signed => {}
-            }
-            schema
+            let sign = if sign == Sign::Signed { "[+-]?" } else { "" };
+            json!({"type": "string", "pattern": format!("^{sign}[0-9]{{1,{integers}}}(\\.[0-9]{{1,{scale}}})?$")})
         }
         Form::Integer { min, max } => {
             let max = max.of(receipt_type);
-            let digits = max.to_string().len();
-            json!({"type": ["integer", "string"], "minimum": min, "maximum": max, "pattern": format!("^[0-9]{{1,{digits}}}$")})
+            json!({"type": "integer", "minimum": min, "maximum": max})
         }
         Form::Code(catalogue) => code_schema(catalogue),
         Form::Fecha => {
@@ -123,10 +138,10 @@ fn value_schema(form: &Form, receipt_type: ReceiptType) -> Value {
             "pattern": "^[0-3][0-9]-[01][0-9]-(19|20)[0-9]{2} [0-2]?[0-9]:[0-5]?[0-9]:[0-5]?[0-9]$",
             "examples": ["27-11-2026 09:30:00"],
         }),
-        Form::Rnc => json!({"type": ["string", "integer"], "pattern": "^([0-9]{9}|[0-9]{11})$"}),
+        Form::Rnc => json!({"type": "string", "pattern": "^([0-9]{9}|[0-9]{11})$"}),
         Form::Encf => json!({"type": "string", "pattern": format!("^[Ee]{receipt_type}[0-9]{{10}}$")}),
         Form::Ncf => json!({"type": "string", "pattern": "^([Ee][0-9]{12}|[Bb][0-9]{10}|[AaPp][0-9]{18})$"}),
-        Form::ReceiptType => one_of(&[receipt_type.as_str()]),
+        Form::ReceiptType => json!({"type": "string", "enum": [receipt_type.as_str()]}),
     }
 }
 
@@ -149,16 +164,13 @@ fn code_schema(catalogue: Catalogue) -> Value {
         let digits = catalogue[0].0.len();
         return json!({"type": "string", "pattern": format!("^[0-9]{{{digits}}}$")});
     }
-    let codes: Vec<&str> = catalogue.iter().map(|(code, _)| *code).collect();
-    one_of(&codes)
-}
-
-/// Each code as text and, where it is one, as number: both are read. Generators of clients take one type an enumeration.
-fn one_of(codes: &[&str]) -> Value {
-    let numbers: Vec<u32> = codes.iter().filter_map(|code| code.parse().ok()).collect();
-    let texts = json!({"type": "string", "enum": codes});
-    match numbers.is_empty() {
-        true => texts,
-        false => json!({"anyOf": [texts, {"type": "integer", "enum": numbers}]}),
+    let codes = || catalogue.iter().map(|(code, _)| *code);
+    // As a number, `01` would lose its zero.
+    let numbers: Option<Vec<u32>> = codes()
+        .map(|code| code.parse().ok().filter(|number: &u32| number.to_string() == code))
+        .collect();
+    match numbers {
+        Some(numbers) => json!({"type": "integer", "enum": numbers}),
+        None => json!({"type": "string", "enum": codes().collect::<Vec<_>>()}),
     }
 }

@@ -323,6 +323,7 @@ pub(crate) fn read_code<T: std::str::FromStr>(
 /// The only repeated value: telephone numbers.
 impl Content for Texto {
     const CHILDREN: Option<&'static [Field]> = None;
+    const BLOCK: Option<&'static str> = None;
     const FORM: Form = <Self as Value>::FORM;
 
     fn read_one(field: &'static Field, node: &Node, reader: &mut Reader) -> Option<Self> {
