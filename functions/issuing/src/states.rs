@@ -28,10 +28,13 @@ pub(crate) struct ContractStateView {
     transitions: Vec<&'static str>,
 }
 
-/// A stage that an event produces while the state stays.
+/// A stage that a receipt reaches while its state stays; `stages` of a document lists those it has reached.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct StageView {
+    #[schema(example = "notified")]
     name: &'static str,
+    /// The webhook event that announces the stage.
+    #[schema(example = "accepted")]
     event: &'static str,
     description: &'static str,
 }
@@ -42,7 +45,7 @@ impl From<StateContract> for StateContractView {
             source_of_truth: contract.source_of_truth,
             mutation_policy: contract.mutation_policy,
             states: contract.states.into_iter().map(ContractStateView::from).collect(),
-            event_derived_stages: contract.event_derived_stages.iter().map(StageView::from).collect(),
+            event_derived_stages: contract.event_derived_stages.into_iter().map(StageView::from).collect(),
         }
     }
 }
@@ -58,8 +61,8 @@ impl From<StateView> for ContractStateView {
     }
 }
 
-impl From<&EventDerivedStage> for StageView {
-    fn from(stage: &EventDerivedStage) -> Self {
+impl From<EventDerivedStage> for StageView {
+    fn from(stage: EventDerivedStage) -> Self {
         Self {
             name: stage.name,
             event: stage.event,

@@ -6,6 +6,7 @@ use ecf_store::{
 };
 use ecf_webhooks::{event_body, matches};
 use futures::future::join_all;
+use jiff::Timestamp;
 
 use crate::deliver::{Event, attempt};
 use crate::{App, health, parking, retry};
@@ -37,8 +38,8 @@ pub(crate) async fn tell(app: &App, scope: &Scope, id: &ReceiptId) -> Result<Out
             Subject::Receipt(*id),
         ),
     };
-    tell_everybody(app, scope, &event).await?;
-    app.table.outbox_done(scope, id, OutboxEntry::Webhook).await?;
+    let notified_at = tell_everybody(app, scope, &event).await?;
+    app.table.webhooks_notified(scope, id, notified_at).await?;
     Ok(Outcome::Done)
 }
 
@@ -62,25 +63,31 @@ pub(crate) async fn announce(app: &App, scope: &Scope, id: &AnnouncementId) -> R
     Ok(Outcome::Done)
 }
 
+/// When the first webhook took the event, if one did.
+///
 /// A webhook that the service switched off keeps what it would have heard; one that its owner switched off does not.
-async fn tell_everybody(app: &App, scope: &Scope, event: &Event) -> Result<(), StoreError> {
+async fn tell_everybody(app: &App, scope: &Scope, event: &Event) -> Result<Option<Timestamp>, StoreError> {
     let webhooks = app.table.webhooks(scope).await?;
     let told = webhooks
         .iter()
         .filter(|webhook| webhook.is_active || webhook.paused.is_some())
         .filter(|webhook| matches(&webhook.events, event.name))
         .map(|webhook| tell_one(app, scope, webhook, event));
-    join_all(told).await.into_iter().collect()
+    let taken: Vec<_> = join_all(told).await.into_iter().collect::<Result<_, _>>()?;
+    Ok(taken.into_iter().flatten().min())
 }
 
-/// The first attempt, or the parking in its place. A failed one is kept with its bytes and gets the second.
-async fn tell_one(app: &App, scope: &Scope, webhook: &Webhook, event: &Event) -> Result<(), StoreError> {
+/// The first attempt, or the parking in its place. A failed one is kept with its bytes and gets the second. The result is
+/// when the webhook took the event.
+async fn tell_one(app: &App, scope: &Scope, webhook: &Webhook, event: &Event) -> Result<Option<Timestamp>, StoreError> {
     if !webhook.is_active || health::is_dead(webhook, app.clock.now()) {
-        return parking::park(app, scope, webhook, event).await;
+        parking::park(app, scope, webhook, event).await?;
+        return Ok(None);
     }
     let sent = attempt(app, scope, webhook, event, 1).await?;
     if sent.succeeded {
-        return health::took(app, scope, webhook).await;
+        health::took(app, scope, webhook).await?;
+        return Ok(Some(sent.at));
     }
     if let Some(next) = sent.next_after(1, sent.at).filter(|_| !sent.is_hopeless) {
         let waiting = Undelivered {
@@ -97,5 +104,6 @@ async fn tell_one(app: &App, scope: &Scope, webhook: &Webhook, event: &Event) ->
             retry::queue_next(app, &job, sent.at, next).await;
         }
     }
-    health::refused(app, scope, webhook, &sent).await
+    health::refused(app, scope, webhook, &sent).await?;
+    Ok(None)
 }

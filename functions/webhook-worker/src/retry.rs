@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ecf_runtime::Outcome;
-use ecf_store::{EventKey, LONGEST_DELAY, Scope, StoreError, Undelivered, Webhook, WebhookId, WebhookJob};
+use ecf_store::{EventKey, LONGEST_DELAY, Scope, StoreError, Subject, Undelivered, Webhook, WebhookId, WebhookJob};
 use ecf_webhooks::WINDOW;
 use jiff::{SignedDuration, Timestamp};
 
@@ -129,6 +129,10 @@ pub(crate) async fn retry(
     };
     let sent = attempt(app, scope, webhook, &event, attempts).await?;
     if sent.succeeded {
+        // Before its record goes: a run that ends in between makes the attempt again.
+        if let Subject::Receipt(receipt) = &waiting.key.subject {
+            app.table.record_notified(scope, receipt, sent.at).await?;
+        }
         app.table.forget_undelivered(scope, &webhook.id, &waiting.key).await?;
         health::took(app, scope, webhook).await?;
         return Ok(Tried::Taken);

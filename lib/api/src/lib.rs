@@ -38,6 +38,7 @@ pub use path::PathId;
 pub use query::{Page, ValidQuery};
 pub use views::{
     ArtifactsView, BuyerAnswerView, BuyerDeliveryView, CertificateView, CompanyCertificateView, DocumentView,
-    ExplanationView, FullDocumentView, Instant, ListView, SecurityCode, TaxauthArtifact, TaxauthResponse, TrackId,
+    ExplanationView, FullDocumentView, Instant, ListView, ReachedStageView, SecurityCode, TaxauthArtifact,
+    TaxauthResponse, TrackId,
 };
 pub use visitor::Visitor;

@@ -10,7 +10,9 @@ mod instant;
 mod twins;
 
 pub use certificate::{CertificateView, CompanyCertificateView};
-pub use document::{ArtifactsView, BuyerAnswerView, BuyerDeliveryView, DocumentView, FullDocumentView};
+pub use document::{
+    ArtifactsView, BuyerAnswerView, BuyerDeliveryView, DocumentView, FullDocumentView, ReachedStageView,
+};
 pub use explanation::ExplanationView;
 pub use instant::Instant;
 pub(crate) use twins::as_object;

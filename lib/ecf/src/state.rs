@@ -231,8 +231,8 @@ pub struct StateContract {
     pub mutation_policy: &'static str,
     /// Every state.
     pub states: Vec<StateView>,
-    /// Stages that are no states, each with the event that produces it.
-    pub event_derived_stages: &'static [EventDerivedStage],
+    /// Stages beside the states, each with the webhook event that announces it.
+    pub event_derived_stages: Vec<EventDerivedStage>,
 }
 
 /// One state in the public contract.
@@ -249,39 +249,54 @@ pub struct StateView {
     pub transitions: Vec<ReceiptState>,
 }
 
-/// A stage that an event produces while the state stays.
+/// A stage that a receipt reaches while its state stays. A webhook event announces it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct EventDerivedStage {
     /// Its name.
     pub name: &'static str,
-    /// The event.
+    /// The webhook event, by the name that a webhook subscribes to.
     pub event: &'static str,
     /// What happened.
     pub description: &'static str,
 }
 
-const EVENT_DERIVED_STAGES: &[EventDerivedStage] = &[
-    EventDerivedStage {
-        name: "notified",
-        event: "webhook.delivered",
-        description: "the caller's webhook took the final state",
-    },
-    EventDerivedStage {
-        name: "buyer_received",
-        event: "arecf.received",
-        description: "the buyer acknowledged the receipt (ARECF)",
-    },
-    EventDerivedStage {
+impl EventDerivedStage {
+    /// The buyer approved the receipt.
+    pub const BUYER_APPROVED: Self = Self {
         name: "buyer_approved",
-        event: "acecf.approved",
+        event: "approval.received",
         description: "the buyer approved the receipt commercially (ACECF)",
-    },
-    EventDerivedStage {
+    };
+    /// The buyer rejected the receipt.
+    pub const BUYER_REJECTED: Self = Self {
         name: "buyer_rejected",
-        event: "acecf.rejected",
+        event: "approval.received",
         description: "the buyer rejected the receipt commercially (ACECF)",
-    },
-];
+    };
+
+    /// A webhook of the company took the verdict. `None` for a state that is no verdict.
+    pub const fn notified(state: ReceiptState) -> Option<Self> {
+        let description = match state {
+            ReceiptState::Accepted => "a webhook of the company took the event of the acceptance",
+            ReceiptState::ConditionallyAccepted => {
+                "a webhook of the company took the event of the conditional acceptance"
+            }
+            ReceiptState::Rejected => "a webhook of the company took the event of the rejection",
+            _ => return None,
+        };
+        Some(Self {
+            name: "notified",
+            event: state.as_str(),
+            description,
+        })
+    }
+
+    /// Every stage, in the order in which a receipt reaches them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let notified = ReceiptState::ALL.into_iter().filter_map(Self::notified);
+        notified.chain([Self::BUYER_APPROVED, Self::BUYER_REJECTED])
+    }
+}
 
 impl ReceiptState {
     /// The table as it is published.
@@ -296,7 +311,7 @@ impl ReceiptState {
             source_of_truth: "the tax authority",
             mutation_policy: "only the service moves states, except for cancel and incapacity, which the caller asks for",
             states: states.collect(),
-            event_derived_stages: EVENT_DERIVED_STAGES,
+            event_derived_stages: EventDerivedStage::all().collect(),
         }
     }
 }

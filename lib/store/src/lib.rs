@@ -24,7 +24,8 @@
 //! | held, the authority away | [`Table::hold`] | receipt; `due`, `list` | 1 write + 2 index, then 1 + 1 |
 //! | track id | [`Table::record_submitted`] | receipt; `track`, `list` | 1 write + 2 index |
 //! | verdict and outbox | [`Table::record_verdict`] | receipt; `list` | 1 write + 1 index |
-//! | outbox entry told | [`Table::outbox_done`] | receipt; `due` | 1 write + 1 index |
+//! | outbox entry told | [`Table::outbox_done`], [`Table::webhooks_notified`] | receipt; `due` | 1 write + 1 index |
+//! | a webhook took the verdict on a retry | [`Table::record_notified`] | receipt | 1 write |
 //! | cancel, incapacity | [`Table::withdraw`] | receipt; `list`, `due` | 1 write + 2 index |
 //! | an operator's retry, a lost send decided | [`Table::retry_failed`], [`Table::resolve_outcome`] | receipt; `list`, `due`, `track` | 1 write + 2 index |
 //! | consistency check | [`Table::locks`], [`Table::receipts_of_day`], [`Table::correct_counts`] | `n#…`; `list`; `cnt#…` | by page |

@@ -302,6 +302,16 @@ mod tests {
     }
 
     #[test]
+    fn b4_every_stage_names_an_event_that_can_be_subscribed_to() {
+        let events: Vec<&str> = ecf::EventDerivedStage::all().map(|stage| stage.event).collect();
+        assert!(!events.is_empty());
+        for event in &events {
+            assert!(event.parse::<EventName>().is_ok(), "{event}");
+        }
+        Subscription::parse(&events).unwrap();
+    }
+
+    #[test]
     fn names_read_back_as_events() {
         for event in EventName::ALL {
             assert_eq!(event.as_str().parse(), Ok(event));

@@ -4,6 +4,7 @@ use ecf::ReceiptState;
 use ecf_store::{WebhookChanges, WebhookId};
 use ecf_testkit::Receiver;
 use ecf_webhooks::{WebhookSecret, verify};
+use jiff::SignedDuration;
 
 use crate::world::{SECRET, World};
 
@@ -74,6 +75,7 @@ async fn an_event_is_one_flat_signed_post() {
 
     let told = world.receipt(&receipt).await;
     assert_eq!((told.outbox.len(), told.next_action_at), (0, None));
+    assert_eq!(told.notified_at, Some(world.now()));
     let deliveries = world.deliveries(&webhook).await;
     assert_eq!(deliveries.len(), 1);
     assert!(deliveries[0].succeeded);
@@ -118,11 +120,34 @@ async fn each_subscriber_hears_what_it_subscribed_to() {
 }
 
 #[tokio::test]
+async fn b4_a_receipt_records_when_a_webhook_first_took_its_verdict() {
+    let mut world = World::start().await;
+    let (failing, other) = (Receiver::start().await, Receiver::start().await);
+    world.subscribe(&failing, &["*"]).await;
+    world.subscribe(&other, &["sequence.low"]).await;
+    failing.answer_next(&[500, 500]);
+    let receipt = world.judged("E310000000001", ReceiptState::Rejected).await;
+    assert!(world.step().await);
+    let refused = world.receipt(&receipt).await;
+    assert_eq!((refused.notified_at, refused.outbox.len()), (None, 0));
+    world.run().await;
+    let taken = world.now();
+    assert_eq!(world.receipt(&receipt).await.notified_at, Some(taken));
+    // A webhook that takes it later changes nothing.
+    world.subscribe(&other, &["*"]).await;
+    world.advance(SignedDuration::from_mins(5));
+    world.queue_event(&receipt);
+    world.run().await;
+    assert_eq!(world.receipt(&receipt).await.notified_at, Some(taken));
+}
+
+#[tokio::test]
 async fn without_a_subscriber_an_event_is_done() {
     let mut world = World::start().await;
     let receipt = world.judged("E310000000001", ReceiptState::Accepted).await;
     world.run().await;
-    assert_eq!(world.receipt(&receipt).await.next_action_at, None);
+    let done = world.receipt(&receipt).await;
+    assert_eq!((done.next_action_at, done.notified_at), (None, None));
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::payloads::payload;
 use crate::routes::{fits, owners_notice};
-use crate::support::{Answer, Caller, System};
+use crate::support::{Answer, Caller, PATIENCE, System, eventually};
 
 /// What differs from run to run.
 const FILTERS: [(&str, &str); 18] = [
@@ -256,6 +256,12 @@ async fn receipts(walk: &mut Walk<'_>) -> String {
         .await;
     let receipt = walk.post("receipt-created", "/api/v1/ecf", body.clone(), 201).await;
     caller.wait_for_state(&receipt, "accepted").await;
+    let shown = format!("/ecf/{}", receipt["public_id"].as_str().unwrap());
+    eventually("the webhook's stage", PATIENCE, async || {
+        let now = caller.get(&shown).await.expect(200);
+        (now["stages"] != json!([])).then_some(())
+    })
+    .await;
     walk.post("receipt-replayed", "/api/v1/ecf", body.clone(), 200).await;
     let mut wrong = body;
     wrong["idempotency_key"] = json!("wrong");

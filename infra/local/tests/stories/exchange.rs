@@ -112,6 +112,9 @@ async fn two_companies_send_each_other_receipts_and_say_what_they_think_of_them(
     assert_eq!(demo.get(&shown).await.status, 404);
     let kept = demo.get(&format!("/ecf/{id}")).await.expect(200);
     assert_eq!(kept["buyer_answer"]["status"], "approved", "{kept}");
+    let at = &kept["buyer_answer"]["received_at"];
+    let approved = json!({ "name": "buyer_approved", "event": "approval.received", "at": at });
+    assert_eq!(kept["stages"], json!([approved]));
     assert_eq!((&kept["status"], &kept["encf"]), (&first["status"], &first["encf"]));
     let known = demo.documents(&first).await;
     let kinds: Vec<_> = known

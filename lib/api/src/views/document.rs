@@ -4,9 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use ecf::StampHosts;
 use ecf::catalogue::EstadoAprobacion;
+use ecf::{EventDerivedStage, StampHosts};
 use ecf_store::{BuyerAnswer, BuyerDelivery, Receipt};
+use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -53,6 +54,43 @@ pub struct DocumentView {
     /// What the buyer said of the receipt; left out until then.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buyer_answer: Option<BuyerAnswerView>,
+    /// The stages of `event_derived_stages` in `GET /api/v1/ecf/states` that the receipt has reached, in order of time.
+    pub stages: Vec<ReachedStageView>,
+}
+
+/// A stage that a receipt reached beside its state.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct ReachedStageView {
+    /// `notified`, `buyer_approved` or `buyer_rejected`.
+    #[schema(example = "notified")]
+    pub name: &'static str,
+    /// The webhook event that announces the stage.
+    #[schema(example = "accepted")]
+    pub event: &'static str,
+    /// When the receipt reached it.
+    #[schema(value_type = String, format = DateTime)]
+    pub at: Instant,
+}
+
+impl ReachedStageView {
+    fn all_of(receipt: &Receipt) -> Vec<Self> {
+        let notified = receipt.notified_at.zip(EventDerivedStage::notified(receipt.state));
+        let answered = receipt.buyer_answer.as_ref().map(|answer| {
+            let stage = match answer.estado {
+                EstadoAprobacion::Aceptado => EventDerivedStage::BUYER_APPROVED,
+                EstadoAprobacion::Rechazado => EventDerivedStage::BUYER_REJECTED,
+            };
+            (answer.received_at, stage)
+        });
+        let mut reached: Vec<_> = notified.into_iter().chain(answered).collect();
+        reached.sort_by_key(|(at, _)| *at);
+        let view = |(at, stage): (Timestamp, EventDerivedStage)| Self {
+            name: stage.name,
+            event: stage.event,
+            at: at.into(),
+        };
+        reached.into_iter().map(view).collect()
+    }
 }
 
 /// A receipt's way to its buyer.
@@ -132,6 +170,7 @@ impl DocumentView {
             explanations: ExplanationView::all_of(receipt),
             buyer_delivery: receipt.buyer_delivery.as_ref().map(Into::into),
             buyer_answer: receipt.buyer_answer.as_ref().map(Into::into),
+            stages: ReachedStageView::all_of(receipt),
         }
     }
 }

@@ -106,6 +106,8 @@ pub struct Receipt {
     pub buyer_delivery: Option<BuyerDelivery>,
     /// What the buyer said of it.
     pub buyer_answer: Option<BuyerAnswer>,
+    /// When a webhook of the company first took the event of the verdict.
+    pub notified_at: Option<Timestamp>,
     /// When housekeeping looks after this receipt; absent when nothing is left to do.
     pub next_action_at: Option<Timestamp>,
 }

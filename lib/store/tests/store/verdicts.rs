@@ -2,7 +2,9 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::ReceiptState;
-use ecf_store::{Claim, ContentHash, DueEntry, Failure, Mode, OutboxEntry, Receipt, Recorded, SHARDS, Verdict};
+use ecf_store::{
+    Claim, ContentHash, DueEntry, Failure, Mode, OutboxEntry, Receipt, ReceiptId, Recorded, SHARDS, Verdict,
+};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::support::{App, app, at, new_receipt, noon, table_name};
@@ -162,6 +164,32 @@ async fn the_last_outbox_entry_takes_the_receipt_off_the_due_index() {
     };
     assert_eq!((receipt.outbox.len(), receipt.next_action_at), (0, None));
     assert_eq!(app.due(later).await, []);
+}
+
+#[tokio::test]
+async fn b4_the_first_time_that_a_webhook_took_the_verdict_stays() {
+    let app = app("notified").await;
+    let (taken, later) = (at("2026-11-27T16:00:02Z"), at("2026-11-27T16:30:00Z"));
+    let notified = async |key: &str, encf: &str, first: Option<Timestamp>| {
+        let id = app.submitted(key, encf).await.public_id;
+        let verdict = verdict(ReceiptState::Accepted, &[OutboxEntry::Webhook]);
+        app.table
+            .record_verdict(&app.scope, &id, verdict, noon())
+            .await
+            .unwrap();
+        app.table.webhooks_notified(&app.scope, &id, first).await.unwrap();
+        app.table.record_notified(&app.scope, &id, later).await.unwrap();
+        app.table.receipt(&app.scope, &id).await.unwrap().unwrap()
+    };
+    let at_once = notified("order-1", "E310000000001", Some(taken)).await;
+    assert_eq!((at_once.notified_at, at_once.next_action_at), (Some(taken), None));
+    let on_a_retry = notified("order-2", "E310000000002", None).await;
+    assert_eq!((on_a_retry.notified_at, on_a_retry.next_action_at), (Some(later), None));
+    assert_eq!(on_a_retry.updated_at, at_once.updated_at);
+    // A receipt that does not exist is not created.
+    let nobody = ReceiptId::of_receipt(&app.scope, "nobody");
+    app.table.record_notified(&app.scope, &nobody, later).await.unwrap();
+    assert_eq!(app.table.receipt(&app.scope, &nobody).await.unwrap(), None);
 }
 
 #[tokio::test]

@@ -53,6 +53,7 @@ fn receipt(state: ReceiptState) -> Receipt {
         delivery_alarm_hours: None,
         buyer_delivery: None,
         buyer_answer: None,
+        notified_at: None,
         next_action_at: None,
     }
 }

@@ -1,5 +1,5 @@
 use ecf::{Environment, ReceiptState, ReceiptType};
-use ecf_store::{CompanyId, ContentHash, Mode, ReceiptId, Scope, Signed};
+use ecf_store::{BuyerAnswer, CompanyId, ContentHash, Mode, ReceiptId, Scope, Signed};
 use serde_json::{Value, json};
 
 use super::*;
@@ -49,6 +49,7 @@ fn received() -> Receipt {
         delivery_alarm_hours: None,
         buyer_delivery: None,
         buyer_answer: None,
+        notified_at: None,
         next_action_at: None,
     }
 }
@@ -95,6 +96,7 @@ fn a_receipt_without_signature_shows_every_field_that_will_come() {
             "completed_at": null,
             "error_code": null,
             "error_message": null,
+            "stages": [],
         })
     );
 }
@@ -179,4 +181,43 @@ fn a_summarised_receipt_is_stamped_at_the_other_host() {
         "{stamp}"
     );
     assert!(view.artifacts.rfce);
+}
+
+#[test]
+fn b4_a_document_shows_the_stages_that_it_reached_in_order_of_time() {
+    let answer = |estado| BuyerAnswer {
+        estado,
+        reason: None,
+        acecf: ContentHash::from_bytes([3; 32]),
+        received_at: "2026-11-27T15:00:00Z".parse().unwrap(),
+        signer: "CN=buyer".to_owned(),
+    };
+    let stages = |receipt: Receipt| {
+        serde_json::to_value(DocumentView::of(&receipt, &StampHosts::default())).unwrap()["stages"].clone()
+    };
+    assert_eq!(stages(accepted()), json!([]));
+    let notified_at = Some("2026-11-27T14:00:05Z".parse().unwrap());
+    let approved = Receipt {
+        notified_at,
+        buyer_answer: Some(answer(EstadoAprobacion::Aceptado)),
+        ..accepted()
+    };
+    let notified = json!({ "name": "notified", "event": "accepted", "at": "2026-11-27T14:00:05.000Z" });
+    let buyer = |name| json!({ "name": name, "event": "approval.received", "at": "2026-11-27T15:00:00.000Z" });
+    assert_eq!(stages(approved.clone()), json!([notified, buyer("buyer_approved")]));
+    // The webhook took the verdict after the buyer's answer.
+    let late = Receipt {
+        notified_at: Some("2026-11-27T16:00:00Z".parse().unwrap()),
+        buyer_answer: Some(answer(EstadoAprobacion::Rechazado)),
+        ..approved
+    };
+    assert_eq!(stages(late.clone())[0], buyer("buyer_rejected"));
+    assert_eq!(stages(late)[1]["name"], "notified");
+    // Every stage that is shown is one of the published contract.
+    let rejected = Receipt {
+        state: ReceiptState::Rejected,
+        notified_at,
+        ..accepted()
+    };
+    assert_eq!(stages(rejected)[0]["event"], "rejected");
 }

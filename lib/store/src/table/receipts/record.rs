@@ -17,7 +17,7 @@
 //! | `wn` | notes that wait for its verdict | | `et` | track ids of earlier receipts of this number |
 //! | `pv` | the receipt that left the number | | | |
 //! | `da` | hours after which somebody was alarmed | | `ba`, `br`, `bx`, `bt`, `bs` | the buyer's answer, reason, hash, received, signer |
-//! | `va`, `vs`, `vr`, `vx`, `vt` | way to the buyer: attempts, state, words, ARECF, when | | | |
+//! | `va`, `vs`, `vr`, `vx`, `vt` | way to the buyer: attempts, state, words, ARECF, when | | `nt` | a webhook took the verdict |
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::ReceiptState;
@@ -76,6 +76,7 @@ pub(super) const RESERVED: &str = "rv";
 pub(super) const HELD: &str = "ho";
 pub(super) const WAITING_NOTES: &str = "wn";
 pub(super) const DELIVERY_ALARM: &str = "da";
+pub(super) const NOTIFIED_AT: &str = "nt";
 
 /// What a finished send or look-up leaves behind no more.
 pub(super) const LEASE: [&str; 4] = [LEASE_UNTIL, LEASE_KEY, NEGATIVES, LOOKED_UP_AT];
@@ -236,6 +237,7 @@ pub(super) fn read(stored: &Stored) -> Result<Receipt, StoreError> {
         delivery_alarm_hours: stored.opt_parse(DELIVERY_ALARM)?,
         buyer_delivery: delivery::read(stored)?,
         buyer_answer: buyer::read(stored)?,
+        notified_at: stored.opt_instant(NOTIFIED_AT)?,
         next_action_at: stored.opt_parse(DUE.sk)?,
     })
 }

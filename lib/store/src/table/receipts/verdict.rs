@@ -11,8 +11,8 @@ use super::{
     creation::FIRST_LOOK,
     in_states,
     record::{
-        self, COMPLETED_AT, ERROR_CODE, ERROR_MESSAGE, LEASE, NOT_DUE, OUTBOX, RESPONSE, SECUENCIA_UTILIZADA, STATE,
-        UPDATED_AT,
+        self, COMPLETED_AT, ERROR_CODE, ERROR_MESSAGE, LEASE, NOT_DUE, NOTIFIED_AT, OUTBOX, RESPONSE,
+        SECUENCIA_UTILIZADA, STATE, UPDATED_AT,
     },
 };
 use crate::{
@@ -122,8 +122,42 @@ impl Table {
 
     /// Takes an entry out of the outbox; the last one takes the receipt off the due index in the same write.
     pub async fn outbox_done(&self, scope: &Scope, id: &ReceiptId, entry: OutboxEntry) -> Result<Recorded, StoreError> {
+        self.take_entry(scope, id, entry, None).await
+    }
+
+    /// Takes the webhook's entry out of the outbox. The same write records when a webhook took the event, if one did.
+    pub async fn webhooks_notified(
+        &self,
+        scope: &Scope,
+        id: &ReceiptId,
+        notified_at: Option<Timestamp>,
+    ) -> Result<Recorded, StoreError> {
+        self.take_entry(scope, id, OutboxEntry::Webhook, notified_at).await
+    }
+
+    /// Records when a webhook took the event of a verdict on a later attempt. The first time stays.
+    pub async fn record_notified(&self, scope: &Scope, id: &ReceiptId, at: Timestamp) -> Result<(), StoreError> {
+        let change = Change::of(keys::receipt(scope, id))
+            .set(NOTIFIED_AT, instant(at))
+            .when("attribute_exists(#pk) AND attribute_not_exists(#nt)");
+        self.apply("record notified", change).await?;
+        Ok(())
+    }
+
+    async fn take_entry(
+        &self,
+        scope: &Scope,
+        id: &ReceiptId,
+        entry: OutboxEntry,
+        notified_at: Option<Timestamp>,
+    ) -> Result<Recorded, StoreError> {
         let without = || {
-            Change::of(keys::receipt(scope, id))
+            let change = Change::of(keys::receipt(scope, id));
+            let change = match notified_at {
+                Some(at) => change.set_once(NOTIFIED_AT, instant(at)),
+                None => change,
+            };
+            change
                 .delete(OUTBOX, texts([entry.as_str()]))
                 .bind(":entry", text(entry.as_str()))
                 .bind(":one", number(1))
