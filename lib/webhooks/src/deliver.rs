@@ -1,6 +1,6 @@
 //! One POST to an address that somebody else chose.
 //!
-//! What the receiver gets: the body as it is and four headers. What we take back: the status, and a short, harmless
+//! What the receiver gets: the body as it is and the headers of `docs/webhooks.md`. What we take back: the status, and a short, harmless
 //! excerpt of the answer. No redirect is followed, no proxy used, no wait unbounded.
 
 use std::error::Error as _;

@@ -104,7 +104,7 @@ async fn attempt(url: &str) -> Attempt {
 }
 
 #[tokio::test]
-async fn a_delivery_is_the_body_as_it_is_under_four_headers() {
+async fn b6_a_delivery_is_the_body_as_it_is_under_the_documented_headers() {
     let receiver = receiver(200, &[], b"ok".to_vec()).await;
     let attempt = attempt(&receiver.url).await;
     assert_eq!((attempt.status_code, attempt.succeeded), (Some(200), true));
@@ -115,22 +115,42 @@ async fn a_delivery_is_the_body_as_it_is_under_four_headers() {
     assert_eq!(body, "{\"event\":\"accepted\"}");
     assert!(verify(&secret(), &body, headers["x-ecf-signature"].to_str().unwrap()));
     assert_eq!(headers["x-ecf-event"], "accepted");
-    assert_eq!(headers["content-type"], "application/json");
-    let mut names: Vec<_> = headers.keys().map(|name| name.as_str()).collect();
-    names.sort_unstable();
-    // `accept`, `content-length` and `host` are HTTP's own.
-    assert_eq!(
-        names,
-        [
-            "accept",
-            "content-length",
-            "content-type",
-            "host",
-            "user-agent",
-            "x-ecf-event",
-            "x-ecf-signature"
-        ]
+    let mut sent: Vec<_> = headers.keys().map(|name| name.as_str()).collect();
+    sent.retain(|name| !["content-length", "host"].contains(name));
+    sent.sort_unstable();
+    for (guide, heading) in [
+        (include_str!("../../../docs/webhooks.md"), "| header | value |"),
+        (include_str!("../../../docs/es/webhooks.md"), "| encabezado | valor |"),
+    ] {
+        let rows = documented_headers(guide, heading);
+        let mut names: Vec<_> = rows.iter().map(|(name, _)| name.as_str()).collect();
+        names.sort_unstable();
+        assert_eq!(names, sent, "{heading}");
+        for (name, value) in rows.iter().filter(|(_, value)| value.ends_with('`')) {
+            assert_eq!(format!("`{}`", headers[name].to_str().unwrap()), *value, "{name}");
+        }
+    }
+    assert!(
+        headers["user-agent"]
+            .to_str()
+            .unwrap()
+            .starts_with("open-ecf-webhooks/")
     );
+}
+
+/// The rows of a guide's table of headers: the name in lower case, and the value as it is written.
+fn documented_headers(guide: &str, heading: &str) -> Vec<(String, String)> {
+    let (_, table) = guide.split_once(heading).expect("the guide has the table");
+    let rows = table
+        .trim_start()
+        .lines()
+        .skip(1)
+        .take_while(|row| row.starts_with('|'));
+    rows.map(|row| {
+        let cells: Vec<_> = row.trim_matches('|').splitn(2, '|').map(str::trim).collect();
+        (cells[0].trim_matches('`').to_lowercase(), cells[1].to_owned())
+    })
+    .collect()
 }
 
 #[tokio::test]

@@ -57,7 +57,8 @@ pub(super) fn add(document: &mut Value) {
     let approval = json!({
         "environment": text("The environment of the receipt"), "receipt_id": text("The receipt's id"), "ecf_type": text("Its type"),
         "encf": nullable("Its number"), "rnc_comprador": nullable("Who answered"),
-        "buyer_status": text("`buyer_approved` or `buyer_rejected`"), "reason": nullable("Why it was rejected"),
+        "buyer_status": { "type": "string", "enum": ["approved", "rejected"], "description": "The stage of the document is `buyer_` and this word" },
+        "reason": nullable("Why it was rejected"),
     });
     let all = [
         "environment",
@@ -107,6 +108,7 @@ fn operation(name: &str, schema: &str, summary: &str) -> Value {
         "summary": summary,
         "description": "Sent at least once, always with the same bytes: drop repetitions by (`public_id`, `event`).",
         "parameters": [
+            header("User-Agent", "`open-ecf-webhooks/` and the version of the service"),
             header("X-ECF-Event", "The event's name"),
             header("X-ECF-Signature", "`sha256=` and the lower-case hexadecimal HMAC-SHA256 of the raw body, keyed with the webhook's secret"),
         ],
@@ -159,5 +161,7 @@ fn nullable(description: &str) -> Value {
 }
 
 fn instant(what: &str) -> Value {
-    text(&format!("{what}, UTC without an offset, `YYYY-MM-DDTHH:MM:SS`"))
+    let description =
+        format!("{what}: UTC without an offset; `2026-11-27T16:00:05` is 12:00:05 in Santo Domingo (UTC-04:00)");
+    json!({ "type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}$", "description": description, "examples": ["2026-11-27T16:00:05"] })
 }

@@ -96,6 +96,76 @@ async fn every_type_reaches_its_verdict_and_each_is_told_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn b4_a_document_shows_the_stage_of_a_webhook_that_took_its_verdict() {
+    let system = System::start().await;
+    let (caller, receiver) = (&system.caller, Receiver::start().await);
+    caller.subscribe(&receiver).await;
+    let payload = payload(&caller.rnc, &caller.today(), "31", 1_000);
+    let issued = caller.issue("stage", "31", &payload).await.expect(201);
+    assert_eq!(issued["stages"], json!([]));
+    webhook_of(&receiver, &issued).await;
+    let id = issued["public_id"].as_str().unwrap();
+    let stages = eventually("the stage of the document", PATIENCE, async || {
+        let stages = caller.get(&format!("/ecf/{id}")).await.expect(200)["stages"].clone();
+        (stages != json!([])).then_some(stages)
+    })
+    .await;
+    let stage = &stages[0];
+    assert_eq!(
+        (&stage["name"], &stage["event"]),
+        (&json!("notified"), &json!("accepted"))
+    );
+    assert_eq!(stages.as_array().unwrap().len(), 1);
+    for path in ["/ecf", "/client/documents"] {
+        assert_eq!(
+            caller.get(path).await.expect(200)["items"][0]["stages"],
+            stages,
+            "{path}"
+        );
+    }
+    let document = caller.get(&format!("/client/documents/{id}")).await.expect(200);
+    assert_eq!(document["stages"], stages);
+    let at: jiff::Timestamp = stage["at"].as_str().unwrap().parse().unwrap();
+    let verdict: jiff::Timestamp = document["completed_at"].as_str().unwrap().parse().unwrap();
+    assert!(at >= verdict, "{document}");
+
+    // The contract names the stage, and its event can be subscribed to.
+    let contract = caller.get("/ecf/states").await.expect(200);
+    for listed in contract["event_derived_stages"].as_array().unwrap() {
+        let hook = json!({ "url": receiver.url(), "events": [listed["event"]] });
+        caller.post("/client/webhooks", &hook).await.expect(201);
+    }
+    let listed = contract["event_derived_stages"].as_array().unwrap().iter();
+    let same = |listed: &Value| ["name", "event"].iter().all(|member| listed[member] == stage[member]);
+    assert_eq!(listed.filter(|listed| same(listed)).count(), 1, "{contract}");
+    system.local.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn b6_the_contract_lists_the_headers_of_a_delivery() {
+    let system = System::start().await;
+    let (caller, receiver) = (&system.caller, Receiver::start().await);
+    caller.subscribe(&receiver).await;
+    let payload = payload(&caller.rnc, &caller.today(), "31", 1_000);
+    let issued = caller.issue("headers", "31", &payload).await.expect(201);
+    let told = webhook_of(&receiver, &issued).await;
+    let mut sent: Vec<_> = told.headers.keys().map(ToString::to_string).collect();
+    // OpenAPI takes no parameters of the names `Accept` and `Content-Type`; the other two come with every request.
+    sent.retain(|name| !["accept", "content-type", "content-length", "host"].contains(&name.as_str()));
+    sent.sort();
+    let contract: Value = serde_json::from_str(&ecf_local::openapi::document().unwrap()).unwrap();
+    for (event, operation) in contract["webhooks"].as_object().unwrap() {
+        let parameters = operation["post"]["parameters"].as_array().unwrap().iter();
+        let mut listed: Vec<_> = parameters
+            .map(|parameter| parameter["name"].as_str().unwrap().to_lowercase())
+            .collect();
+        listed.sort();
+        assert_eq!(listed, sent, "{event}");
+    }
+    system.local.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_rejection_keeps_the_authoritys_words_and_is_told() {
     let system = System::start().await;
     let (caller, receiver) = (&system.caller, Receiver::start().await);
