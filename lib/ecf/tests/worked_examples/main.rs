@@ -4,7 +4,6 @@
 
 mod receipt;
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
@@ -16,34 +15,47 @@ use receipt::{completed, payload, receipt_type};
 
 const GROUPS: [&str; 6] = ["W", "R", "O", "T", "D", "P"];
 
+/// The files of the reference with the number of their cases.
+const FILES: [(&str, usize); 2] = [
+    ("worked-examples.json", 40 + 4 + 3 + 7 + 4 + 1),
+    ("worked-examples-2026.json", 1 + 1),
+];
+
 #[test]
 fn every_worked_example_of_the_reference_comes_out_to_the_cent() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference/vectors/worked-examples.json");
-    let Ok(text) = fs::read(file) else {
-        eprintln!("skipped: the worked examples of the reference (../shared is not there)");
-        return;
-    };
-    let examples: Value = serde_json::from_slice(&text).unwrap();
-    let groups: BTreeSet<&str> = examples.as_object().unwrap().keys().map(String::as_str).collect();
-    assert_eq!(groups, GROUPS.into_iter().chain(["comment"]).collect());
-    let mut failed = Vec::new();
-    let mut tried = 0;
-    for group in GROUPS {
-        for case in examples[group].as_array().unwrap() {
-            tried += 1;
-            let told = match group {
-                "T" => tolerance(case),
-                "D" => thirty_days(case),
-                _ => differences(case, &examples),
-            };
-            failed.extend(
-                told.into_iter()
-                    .map(|told| format!("{}: {told}", case["id"].as_str().unwrap())),
-            );
+    for (name, expected) in FILES {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/reference/vectors");
+        let Ok(text) = fs::read(file.join(name)) else {
+            eprintln!("skipped: {name} of the reference (../shared is not there)");
+            continue;
+        };
+        let examples: Value = serde_json::from_slice(&text).unwrap();
+        let groups = examples.as_object().unwrap().keys().map(String::as_str);
+        assert!(
+            groups
+                .into_iter()
+                .all(|group| group == "comment" || GROUPS.contains(&group)),
+            "{name} has a group that is not tried"
+        );
+        let mut failed = Vec::new();
+        let mut tried = 0;
+        for group in GROUPS {
+            for case in examples[group].as_array().into_iter().flatten() {
+                tried += 1;
+                let told = match group {
+                    "T" => tolerance(case),
+                    "D" => thirty_days(case),
+                    _ => differences(case, &examples),
+                };
+                failed.extend(
+                    told.into_iter()
+                        .map(|told| format!("{}: {told}", case["id"].as_str().unwrap())),
+                );
+            }
         }
+        assert!(failed.is_empty(), "{name}: {failed:#?}");
+        assert_eq!(tried, expected, "{name}");
     }
-    assert!(failed.is_empty(), "{failed:#?}");
-    assert_eq!(tried, 40 + 4 + 3 + 7 + 4 + 1);
 }
 
 /// Cases of our own: input as in the reference, and what must come out.

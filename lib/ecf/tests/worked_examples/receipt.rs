@@ -12,6 +12,7 @@ pub(crate) fn receipt_type(case: &Value) -> ReceiptType {
         Some("W30") => "44",
         Some("W03") => "46",
         Some("W36") => "34",
+        Some("W41") => "32",
         _ => "31",
     };
     given.as_deref().unwrap_or(other).parse().unwrap()
