@@ -1,7 +1,9 @@
 //! The stages of a receipt on its way to the signature: read, complete, numbered.
 
+mod given;
 mod numbered;
 
+pub(crate) use given::Given;
 pub use numbered::Numbered;
 
 use rust_decimal::Decimal;
@@ -26,6 +28,7 @@ pub struct Draft {
     receipt_type: ReceiptType,
     amounts: Amounts,
     document: Document,
+    given: Option<Given>,
     computed: Option<Computed>,
 }
 
@@ -66,6 +69,7 @@ impl Draft {
             receipt_type,
             amounts,
             document,
+            given: None,
             computed: None,
         };
         draft.judge_type(&mut reader.violations);
@@ -109,7 +113,10 @@ impl Draft {
     pub fn complete(&mut self, rates: &IscRates) -> Vec<Violation> {
         let mut computed = totals::compute(&self.document, self.receipt_type, rates);
         let mut notices = match self.amounts {
-            Amounts::Scaled => totals::complete(&mut self.document, &mut computed),
+            Amounts::Scaled => {
+                self.given.get_or_insert_with(|| Given::of(&self.document));
+                totals::complete(&mut self.document, &mut computed)
+            }
             Amounts::Verbatim => Vec::new(),
         };
         self.computed = Some(computed);
@@ -120,6 +127,11 @@ impl Draft {
     /// What the amounts must be, once [`Draft::complete`] has computed it.
     pub fn computed(&self) -> Option<&Computed> {
         self.computed.as_ref()
+    }
+
+    /// The amounts as the payload stated them, when [`Draft::complete`] filled in the others.
+    pub(crate) fn given(&self) -> Option<&Given> {
+        self.given.as_ref()
     }
 
     /// Checks that nothing is missing, forbidden or too often there, and that all amounts could be computed. Number and

@@ -45,5 +45,5 @@ pub use state::{
     Circumstances, Condition, EventDerivedStage, ReceiptState, StateContract, StateView, Transition, UnknownState,
 };
 pub use text::{Texto, TextoError};
-pub use violation::{Grade, Violation, sort_in_document_order};
+pub use violation::{Grade, Violation, sort_causes_first, sort_in_document_order};
 pub use xml::XmlError;

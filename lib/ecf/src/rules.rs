@@ -1,7 +1,8 @@
 //! The fiscal rules: what the tax authority would find in a whole document whose fields are each valid.
 //!
 //! Every rule is one small function beside its line in the table of its file: a permanent code, a grade, a source and a
-//! summary. [`check`] runs them all and yields every finding at once, in document order. [`CATALOGUE`] prints the table.
+//! summary. [`check`] runs them all and yields every finding at once, causes before effects. [`CATALOGUE`] prints the
+//! table. Where sums are wrong, `causes` looks for the one field that makes them so.
 //!
 //! Whether a number is authorised is not asked here. What a note says is held against the receipt that it modifies by
 //! [`modified::check`], from what the caller has stored of that receipt.
@@ -9,6 +10,7 @@
 //! Sources are named short: *format* is the authority's description of the e-CF format of October 2025, *IT* its
 //! Informe Técnico of August 2022, *recorded* a verdict seen in a real answer.
 
+mod causes;
 mod currency;
 mod discounts;
 mod excise;
@@ -17,7 +19,9 @@ mod fillers;
 mod finding;
 mod header;
 mod items;
+mod judge;
 pub mod modified;
+mod obligations;
 mod paging;
 mod parties;
 mod percentages;
@@ -25,6 +29,7 @@ mod policy;
 mod references;
 mod retentions;
 mod subtotals;
+mod sums;
 mod taxes;
 mod text_quality;
 mod totals;
@@ -33,13 +38,16 @@ mod years;
 use rust_decimal::Decimal;
 
 use crate::document::{Document, Item};
-use crate::totals::{Computed, IscRates, Tolerance};
-use crate::violation::{Grade, Violation, sort_in_document_order};
-use crate::{Draft, Ecf, Environment, Fecha, Monto, ReceiptType};
+use crate::draft::Given;
+use crate::field::Presence;
+use crate::totals::{CarriedTaxes, Computed, IscRates, LineAmounts, Tolerance};
+use crate::violation::{Grade, Violation, sort_causes_first};
+use crate::{Environment, Fecha, Monto, ReceiptType};
 
 pub use explain::{Explanation, explain};
 pub(crate) use fillers::filler;
 pub(crate) use finding::Findings;
+pub use judge::judge;
 pub use policy::{OnConditional, UnknownPolicy, split};
 pub(crate) use references::advise_indicator;
 pub(crate) use text_quality::complaints;
@@ -72,68 +80,35 @@ pub struct Context<'a> {
     pub rates: &'a IscRates,
 }
 
-/// Every finding about the document, in document order.
+/// Every finding about the document, causes before effects.
 pub fn check(document: &Document, context: &Context<'_>) -> Vec<Violation> {
-    let case = Case::new(document, context);
+    examine(document, context, None)
+}
+
+/// The same for a document that was completed from what was given.
+fn examine(document: &Document, context: &Context<'_>, given: Option<&Given>) -> Vec<Violation> {
+    let mut violations = find(document, context, given);
+    if !violations.is_empty() {
+        violations = causes::trace(violations, document, context, given);
+        sort_causes_first(&mut violations);
+    }
+    violations
+}
+
+/// What the rules find, each by itself.
+fn find(document: &Document, context: &Context<'_>, given: Option<&Given>) -> Vec<Violation> {
+    let mut violations = run(document, context, given);
+    obligations::drop_forbidden(&mut violations, context.receipt_type);
+    violations
+}
+
+fn run(document: &Document, context: &Context<'_>, given: Option<&Given>) -> Vec<Violation> {
+    let case = Case::new(document, context, given);
     let mut violations = Vec::new();
     for rule in TABLES.iter().copied().flatten() {
         (rule.check)(&case, &mut Findings::new(&rule.info, &mut violations));
     }
-    sort_in_document_order(&mut violations);
     violations
-}
-
-/// Judges a draft whole, structure and rules together, and takes the next step with it. A draft that was not completed
-/// yet is.
-///
-/// Returns the receipt with what is only told.
-///
-/// # Errors
-///
-/// Everything that stops the receipt, in document order.
-pub fn judge(
-    mut draft: Draft,
-    environment: Environment,
-    today: Fecha,
-    rates: &IscRates,
-    policy: OnConditional,
-) -> Result<(Ecf, Vec<Violation>), Vec<Violation>> {
-    let mut warnings = if draft.computed().is_none() {
-        draft.complete(rates)
-    } else {
-        Vec::new()
-    };
-    let receipt_type = draft.receipt_type();
-    let found = draft.computed().map_or_else(Vec::new, |computed| {
-        let context = Context {
-            receipt_type,
-            environment,
-            today,
-            computed,
-            rates,
-        };
-        check(draft.document(), &context)
-    });
-    let (mut refusals, mut told) = split(found, policy);
-    match draft.check() {
-        Ok(ecf) if refusals.is_empty() => {
-            warnings.append(&mut told);
-            sort_in_document_order(&mut warnings);
-            Ok((ecf, warnings))
-        }
-        Ok(_) => Err(refusals),
-        Err(structure) => {
-            // A field that is missing is told once; the rule says better why it is due.
-            let told = |violation: &Violation| {
-                let same = |other: &Violation| other.path == violation.path && other.kind == violation.kind;
-                refusals.iter().any(same)
-            };
-            let mut structure: Vec<Violation> = structure.into_iter().filter(|violation| !told(violation)).collect();
-            refusals.append(&mut structure);
-            sort_in_document_order(&mut refusals);
-            Err(refusals)
-        }
-    }
 }
 
 /// A rule with the function that judges it.
@@ -200,21 +175,37 @@ struct Case<'a> {
     computed: &'a Computed,
     rates: &'a IscRates,
     lines: &'a [Item],
+    /// The amounts as the caller stated them, when the service filled in the others.
+    given: Option<&'a Given>,
+    carried: CarriedTaxes,
+    /// Whether the sums can be computed: each line has what its amount needs and a group that its type has. Where they
+    /// cannot, the cause is told and no sum is compared.
+    sums_are_known: bool,
     /// One peso for each line: how far an amount of the header may be off.
     tolerance: Tolerance,
 }
 
 impl<'a> Case<'a> {
-    fn new(document: &'a Document, context: &Context<'a>) -> Self {
+    fn new(document: &'a Document, context: &Context<'a>, given: Option<&'a Given>) -> Self {
         let lines = document.detalles_items.item.as_slice();
+        let computed = context.computed;
+        let is_known = |(item, amounts): (&Item, &LineAmounts)| {
+            (item.monto_item.is_some() || amounts.monto_item.is_some())
+                && item
+                    .indicador_facturacion
+                    .is_some_and(|indicator| items::allows(context.receipt_type, indicator))
+        };
         Self {
             document,
             receipt_type: context.receipt_type,
             environment: context.environment,
             today: context.today,
-            computed: context.computed,
+            computed,
             rates: context.rates,
             lines,
+            given,
+            carried: CarriedTaxes::of(context.receipt_type),
+            sums_are_known: computed.problems.is_empty() && lines.iter().zip(&computed.lines).all(is_known),
             tolerance: Tolerance::of_header(lines.len()),
         }
     }
@@ -222,6 +213,11 @@ impl<'a> Case<'a> {
     /// MontoTotal, when it is known.
     fn monto_total(&self) -> Option<Decimal> {
         self.document.encabezado.totales.monto_total.as_ref().map(Monto::value)
+    }
+
+    /// What the field table says of an element in this type.
+    fn presence(&self, path: &[String]) -> Option<Presence> {
+        obligations::presence(path, self.receipt_type)
     }
 
     /// Whether the type is one of these.
@@ -258,8 +254,12 @@ const TABLES: &[&[Rule]] = &[
     years::RULES,
 ];
 
-/// Rules that are not judged over a whole document: some need stored amounts, others are judged while reading.
-const ELSEWHERE: &[&[RuleInfo]] = &[modified::RULES, text_quality::RULES, &[fillers::RULE]];
+/// Rules that are not in a table: some need stored amounts, others are judged while reading, one from what others found.
+const ELSEWHERE: &[&[RuleInfo]] = &[
+    modified::RULES,
+    text_quality::RULES,
+    &[fillers::RULE, causes::REVERSED],
+];
 
 const COUNT: usize = {
     let mut count = 0;

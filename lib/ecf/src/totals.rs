@@ -22,12 +22,13 @@ mod sums;
 mod taxes;
 mod tolerance;
 
-pub(crate) use complete::complete;
+pub(crate) use complete::{complete, has_amount};
 pub use entries::EntryAmounts;
 pub use lines::LineAmounts;
 pub use nota_credito::indicador_nota_credito;
 pub use problem::Problem;
 pub use rates::{IscGroup, IscRate, IscRates};
+pub(crate) use setting::CarriedTaxes;
 pub use tolerance::Tolerance;
 
 use crate::document::{Document, OtraMoneda, Pagina, Totales};

@@ -114,6 +114,73 @@ pub fn sort_in_document_order(violations: &mut [Violation]) {
     violations.sort_by_cached_key(|violation| rank(&violation.path));
 }
 
+/// Amounts that follow from other fields of their block, each after what it follows from. The schemas put a sum before
+/// its parts.
+const DERIVED: [&str; 30] = [
+    "TablaSubDescuento",
+    "DescuentoMonto",
+    "TablaSubRecargo",
+    "RecargoMonto",
+    "MontoItem",
+    "Retencion",
+    "OtraMonedaDetalle",
+    "MontoGravadoI1",
+    "MontoGravadoI2",
+    "MontoGravadoI3",
+    "MontoExento",
+    "MontoNoFacturable",
+    "MontoGravadoTotal",
+    "ITBIS1",
+    "ITBIS2",
+    "ITBIS3",
+    "ImpuestosAdicionales",
+    "MontoImpuestoAdicional",
+    "TotalITBIS1",
+    "TotalITBIS2",
+    "TotalITBIS3",
+    "TotalITBIS",
+    "MontoTotal",
+    "MontoPeriodo",
+    "SaldoAnterior",
+    "MontoAvancePago",
+    "ValorPagar",
+    "TotalITBISRetenido",
+    "TotalISRRetencion",
+    "MontoTotalOtraMoneda",
+];
+
+/// More than a block has fields, less than the place of an unknown one.
+const AFTER_ALL_FIELDS: usize = 1_000;
+
+/// Sorts findings so that a cause stands before its effects: what the receipt says of itself and of the receipt that it
+/// refers to, the lines, the discounts of the whole receipt, then the sums; within each in the order of the document.
+pub fn sort_causes_first(violations: &mut [Violation]) {
+    violations.sort_by_cached_key(|violation| (stage(&violation.path), derivation(&violation.path)));
+}
+
+/// How far a field is from what the caller alone knows. From 2 on it is a sum over lines.
+pub(crate) fn stage(path: &[String]) -> u8 {
+    match [0, 1, 2].map(|step| path.get(step).map_or("", String::as_str)) {
+        ["DetallesItems", ..] => 1,
+        ["DescuentosORecargos", ..] => 2,
+        ["Encabezado", "Totales", _] => 3,
+        ["Encabezado", "OtraMoneda", field] if !matches!(field, "" | "TipoMoneda" | "TipoCambio") => 4,
+        ["Subtotales" | "Paginacion", ..] => 5,
+        _ => 0,
+    }
+}
+
+fn derivation(path: &[String]) -> Vec<usize> {
+    let derived = |step: &String| DERIVED.iter().position(|name| name == step);
+    let mut keys = rank(path);
+    for (key, step) in keys.iter_mut().zip(path) {
+        if let Some(place) = derived(step) {
+            *key = AFTER_ALL_FIELDS + place;
+        }
+    }
+    keys
+}
+
 fn rank(path: &[String]) -> Vec<usize> {
     let mut fields: Option<&[Field]> = Some(Document::FIELDS);
     path.iter()

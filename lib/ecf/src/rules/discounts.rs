@@ -2,6 +2,8 @@
 //!
 //! An entry that takes more from a group than there is makes a negative amount, which the totals report.
 
+use std::collections::BTreeSet;
+
 use super::finding::{Path, at, id_doc};
 use super::{Case, Findings, Rule};
 use crate::catalogue::{
@@ -87,10 +89,16 @@ fn entries_are_numbered_without_gaps(case: &Case<'_>, out: &mut Findings<'_>) {
 }
 
 fn entries_are_complete(case: &Case<'_>, out: &mut Findings<'_>) {
+    // The amount of a percentage is computed once the entry is complete.
+    let will_be_computed =
+        |entry: &DescuentoORecargo| case.given.is_some() && entry.tipo_valor == Some(TipoValor::Porcentaje);
     for (index, given) in entries(case) {
         let fields = [
             ("TipoValor", given.tipo_valor.is_some()),
-            ("MontoDescuentooRecargo", given.monto_descuentoo_recargo.is_some()),
+            (
+                "MontoDescuentooRecargo",
+                given.monto_descuentoo_recargo.is_some() || will_be_computed(given),
+            ),
             (
                 "IndicadorFacturacionDescuentooRecargo",
                 given.indicador_facturacion_descuentoo_recargo.is_some(),
@@ -160,7 +168,18 @@ fn entry_affects_lines(case: &Case<'_>, out: &mut Findings<'_>) {
         if case.lines.iter().all(|item| item.indicador_facturacion != lines) {
             let path = entry(index, "IndicadorFacturacionDescuentooRecargo");
             let message = format!("the entry affects lines with IndicadorFacturacion {indicator}, and there are none");
-            out.wrong(path, message).given(indicator);
+            let there: BTreeSet<&str> = case
+                .lines
+                .iter()
+                .filter_map(|item| item.indicador_facturacion)
+                .filter(|indicator| *indicator != IndicadorFacturacion::NoFacturable)
+                .map(IndicadorFacturacion::code)
+                .collect();
+            let expected = match there.into_iter().collect::<Vec<_>>().join(" or ") {
+                none if none.is_empty() => "no such entry: no line is billed".to_owned(),
+                some => some,
+            };
+            out.wrong(path, message).given(indicator).expected(expected);
         }
     }
 }
@@ -221,7 +240,7 @@ fn norma_1007_includes_the_itbis(case: &Case<'_>, out: &mut Findings<'_>) {
 
 fn norma_1007_is_one_or_absent(case: &Case<'_>, out: &mut Findings<'_>) {
     for (index, _) in entries(case).filter(|(_, entry)| entry.indicador_norma1007 == Some(IndicadorNorma1007::No)) {
-        let message = "IndicadorNorma1007 is 1 or left out";
+        let message = "IndicadorNorma1007 0 says nothing: it is 1 or left out, and is written as given";
         out.wrong(entry(index, "IndicadorNorma1007"), message)
             .given(0)
             .expected("1, or no such field");

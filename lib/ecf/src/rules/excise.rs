@@ -73,8 +73,9 @@ fn taxes(item: &Item) -> impl Iterator<Item = TipoImpuesto> {
     carried.filter_map(|tax| tax.tipo_impuesto)
 }
 
-fn first_of(item: &Item, classes: &[ImpuestoClass]) -> Option<TipoImpuesto> {
-    taxes(item).find(|tax| classes.contains(&tax.class()))
+/// A tax that the type may not carry is told by itself.
+fn first_of(case: &Case<'_>, item: &Item, classes: &[ImpuestoClass]) -> Option<TipoImpuesto> {
+    taxes(item).find(|tax| classes.contains(&tax.class()) && case.carried.contains(*tax))
 }
 
 const SPECIFIC: &[ImpuestoClass] = &[ImpuestoClass::EspecificoAlcohol, ImpuestoClass::EspecificoTabaco];
@@ -95,7 +96,9 @@ fn need(
     out: &mut Findings<'_>,
 ) {
     for (index, item) in case.lines.iter().enumerate() {
-        let Some(tax) = first_of(item, classes) else { continue };
+        let Some(tax) = first_of(case, item, classes) else {
+            continue;
+        };
         if !has_field(item) && !is_bulk(item) {
             let message = format!(
                 "the line carries tax {tax} ({}), so it needs {field}: {meaning}",
@@ -161,7 +164,7 @@ fn specific_of(ad_valorem: TipoImpuesto) -> Option<TipoImpuesto> {
 
 fn ad_valorem_stands_beside_its_specific_tax(case: &Case<'_>, out: &mut Findings<'_>) {
     for (index, item) in case.lines.iter().enumerate().filter(|(_, item)| !is_bulk(item)) {
-        let Some(tax) = first_of(item, AD_VALOREM) else {
+        let Some(tax) = first_of(case, item, AD_VALOREM) else {
             continue;
         };
         let Some(specific) = specific_of(tax).filter(|specific| taxes(item).all(|other| other != *specific)) else {
@@ -179,7 +182,7 @@ fn ad_valorem_stands_beside_its_specific_tax(case: &Case<'_>, out: &mut Findings
 
 fn bulk_carries_no_specific_tax(case: &Case<'_>, out: &mut Findings<'_>) {
     for (index, item) in case.lines.iter().enumerate().filter(|(_, item)| is_bulk(item)) {
-        if let Some(tax) = first_of(item, SPECIFIC) {
+        if let Some(tax) = first_of(case, item, SPECIFIC) {
             let message = format!("UnidadMedida is 18 (Granel), for which the specific tax {tax} is not due");
             out.forbidden(line(index, &["TablaImpuestoAdicional"]), message)
                 .given(tax);
@@ -189,7 +192,7 @@ fn bulk_carries_no_specific_tax(case: &Case<'_>, out: &mut Findings<'_>) {
 
 fn fields_belong_to_a_taxed_line(case: &Case<'_>, out: &mut Findings<'_>) {
     for (index, item) in case.lines.iter().enumerate() {
-        if first_of(item, EXCISE).is_some() {
+        if first_of(case, item, EXCISE).is_some() {
             continue;
         }
         let given = [

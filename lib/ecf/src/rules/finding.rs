@@ -14,6 +14,8 @@ pub(super) type Path = Vec<String>;
 pub(crate) struct Findings<'a> {
     rule: &'a RuleInfo,
     grade: Grade,
+    /// How the amounts that are compared came into the receipt.
+    origin: &'static str,
     violations: &'a mut Vec<Violation>,
 }
 
@@ -26,8 +28,15 @@ impl<'a> Findings<'a> {
         Self {
             rule,
             grade: rule.grade,
+            origin: "was given",
             violations,
         }
+    }
+
+    /// Says of the amounts that follow whether the caller gave them or the service computed them from what was given.
+    pub(super) fn of_given(&mut self, is_given: bool) -> &mut Self {
+        self.origin = if is_given { "was given" } else { "was computed here" };
+        self
     }
 
     /// The same with another grade than the rule's.
@@ -35,6 +44,7 @@ impl<'a> Findings<'a> {
         Findings {
             rule: self.rule,
             grade,
+            origin: self.origin,
             violations: self.violations,
         }
     }
@@ -81,8 +91,9 @@ impl<'a> Findings<'a> {
         message: impl Into<String>,
     ) -> Finding<'_> {
         let message = format!(
-            "{}: {given} was given, {expected} is expected, the difference is {}",
+            "{}: {given} {}, {expected} is expected, the difference is {}",
             message.into(),
+            self.origin,
             signed(expected - given)
         );
         self.differs(path, given, expected, message)
@@ -98,17 +109,15 @@ impl<'a> Findings<'a> {
         accepted: &[Decimal],
         tolerance: Tolerance,
         what: &str,
-    ) {
-        let Some(expected) = accepted.first().copied().filter(|_| !accepted.contains(&given)) else {
-            return;
-        };
+    ) -> Option<Finding<'_>> {
+        let expected = accepted.first().copied().filter(|_| !accepted.contains(&given))?;
         let limit = tolerance.limit();
         if accepted.iter().any(|accepted| tolerance.covers(given, *accepted)) {
             let message = format!("{what}, within the tolerance of {limit}");
-            self.graded(Grade::Notice).amount(path(), given, expected, message);
+            Some(self.amount(path(), given, expected, message).graded(Grade::Notice))
         } else {
             let message = format!("{what}, beyond the tolerance of {limit}");
-            self.amount(path(), given, expected, message);
+            Some(self.amount(path(), given, expected, message))
         }
     }
 }
@@ -122,6 +131,21 @@ impl Finding<'_> {
 
     pub(super) fn expected(self, expected: impl Into<String>) -> Self {
         self.0.expected = Some(expected.into());
+        self
+    }
+
+    pub(super) fn grade(&self) -> Grade {
+        self.0.grade
+    }
+
+    fn graded(self, grade: Grade) -> Self {
+        self.0.grade = grade;
+        self
+    }
+
+    /// Adds to the sentence.
+    pub(super) fn adding(self, more: &str) -> Self {
+        self.0.message.push_str(more);
         self
     }
 

@@ -3,13 +3,14 @@
 use super::finding::{Path, at, emisor, id_doc};
 use super::{Case, Findings, Rule};
 use crate::catalogue::{CodigoModificacion, FormaPago, IndicadorFacturacion, TipoPago};
+use crate::field::Presence;
 use crate::{Environment, ReceiptType};
 
 pub(super) const RULES: &[Rule] = &[
     Rule::rejected(
         "IDDOC-01",
         "format, IdDoc: FechaLimitePago",
-        "a credit sale says until when it is to be paid",
+        "a credit sale says until when it is to be paid, in types whose code for the day is 2",
         credit_has_a_last_day,
     ),
     Rule::rejected(
@@ -100,10 +101,14 @@ pub(super) const RULES: &[Rule] = &[
 
 fn credit_has_a_last_day(case: &Case<'_>, out: &mut Findings<'_>) {
     let id_doc = &case.document.encabezado.id_doc;
-    if id_doc.tipo_pago == Some(TipoPago::Credito) && id_doc.fecha_limite_pago.is_none() {
+    if id_doc.tipo_pago != Some(TipoPago::Credito) || id_doc.fecha_limite_pago.is_some() {
+        return;
+    }
+    // Type 43 has no such field, and in type 47 it is optional.
+    let path = self::id_doc("FechaLimitePago");
+    if case.presence(&path) == Some(Presence::Conditional) {
         let message = "TipoPago is 2 (credit), so FechaLimitePago must say until when it is to be paid";
-        out.missing(self::id_doc("FechaLimitePago"), message)
-            .expected("a date written dd-MM-yyyy");
+        out.missing(path, message).expected("a date written dd-MM-yyyy");
     }
 }
 

@@ -8,7 +8,7 @@ use crate::ReceiptType::{E41, E43, E44, E46, E47};
 use crate::catalogue::{IndicadorBienoServicio, IndicadorFacturacion, TipoValor};
 use crate::document::Item;
 use crate::totals::Tolerance;
-use crate::{Monto, Porcentaje};
+use crate::{Monto, Porcentaje, ReceiptType};
 
 pub(super) const RULES: &[Rule] = &[
     Rule::rejected(
@@ -112,14 +112,58 @@ fn amount_follows_price_and_quantity(case: &Case<'_>, out: &mut Findings<'_>) {
         let Some((given, expected)) = item.monto_item.as_ref().zip(computed.monto_item.as_ref()) else {
             continue;
         };
+        if given == expected {
+            continue;
+        }
+        // Where DescuentoMonto is not the sum of its parts, the amount may follow from either.
+        let by_parts = amount_by_parts(item);
+        let mut accepted = vec![expected.value()];
+        match by_parts {
+            Some(by_parts) if by_parts != expected.value() => accepted.insert(0, by_parts),
+            _ => {}
+        }
         out.tolerated(
             || line(index, &["MontoItem"]),
             given.value(),
-            &[expected.value()],
+            &accepted,
             Tolerance::LINE,
-            "MontoItem is not PrecioUnitarioItem × CantidadItem − DescuentoMonto + RecargoMonto",
+            &format!("MontoItem is not {}", formula(item)),
         );
     }
+}
+
+/// Price times quantity, less discounts, plus surcharges, with the amounts of the line.
+fn formula(item: &Item) -> String {
+    let text = |amount: Option<String>| amount.unwrap_or_default();
+    let mut formula = format!(
+        "PrecioUnitarioItem {} × CantidadItem {}",
+        text(item.precio_unitario_item.as_ref().map(ToString::to_string)),
+        text(item.cantidad_item.as_ref().map(ToString::to_string))
+    );
+    if let Some(discount) = &item.descuento_monto {
+        formula.push_str(&format!(" − DescuentoMonto {discount}"));
+    }
+    if let Some(surcharge) = &item.recargo_monto {
+        formula.push_str(&format!(" + RecargoMonto {surcharge}"));
+    }
+    formula
+}
+
+/// Price times quantity.
+fn gross(item: &Item) -> Option<Decimal> {
+    let factors = item.precio_unitario_item.as_ref().zip(item.cantidad_item.as_ref());
+    factors.and_then(|(price, quantity)| price.value().checked_mul(quantity.value()))
+}
+
+/// MontoItem from the parts of the discounts and surcharges instead of their sums.
+fn amount_by_parts(item: &Item) -> Option<Decimal> {
+    let side = |adjustment: Adjustment<'_>| {
+        let stated = adjustment.amount.map(Monto::value).unwrap_or_default();
+        adjustment.sum_of_parts(item).unwrap_or(stated)
+    };
+    let exact = gross(item)?.checked_sub(side(discount(item)))?;
+    let exact = exact.checked_add(side(surcharge(item)))?;
+    Monto::rounded(exact).ok().map(|amount| amount.value())
 }
 
 /// Discounts or surcharges of a line: their names, the amount, the table.
@@ -137,6 +181,15 @@ struct Part<'a> {
     kind: Option<TipoValor>,
     percentage: Option<&'a Porcentaje>,
     amount: Option<&'a Monto>,
+}
+
+impl Part<'_> {
+    /// What its percentage gives. Each percentage is one of price times quantity, never of what an earlier discount left.
+    fn share(&self, gross: Option<Decimal>) -> Option<Decimal> {
+        let percentage = self.percentage.filter(|_| self.kind == Some(TipoValor::Porcentaje))?;
+        let share = gross?.checked_mul(percentage.value() * Decimal::new(1, 2))?;
+        Monto::rounded(share).ok().map(|share| share.value())
+    }
 }
 
 fn discount(item: &Item) -> Adjustment<'_> {
@@ -178,6 +231,21 @@ fn surcharge(item: &Item) -> Adjustment<'_> {
 }
 
 impl Adjustment<'_> {
+    /// The sum of the parts as they should be: one that is not its percentage counts with the amount of the percentage.
+    fn sum_of_parts(&self, item: &Item) -> Option<Decimal> {
+        let gross = gross(item);
+        let mut amounts = self.parts.iter().filter_map(|part| {
+            let stated = part.amount.map(Monto::value);
+            let share = part.share(gross);
+            match (stated, share) {
+                (Some(stated), Some(share)) if !Tolerance::LINE.covers(stated, share) => Some(share),
+                (stated, share) => stated.or(share),
+            }
+        });
+        let first = amounts.next()?;
+        amounts.try_fold(first, Decimal::checked_add)
+    }
+
     fn part_path(&self, index: usize, part: usize, field: &str) -> Vec<String> {
         line(index, &[self.table_name, self.entry_name, &part.to_string(), field])
     }
@@ -200,11 +268,15 @@ fn surcharge_and_its_table_come_together(case: &Case<'_>, out: &mut Findings<'_>
 }
 
 fn discounts_are_complete(case: &Case<'_>, out: &mut Findings<'_>) {
-    each(case, discount, out, parts_are_complete);
+    each(case, discount, out, |index, item, given, out| {
+        parts_are_complete(case, index, item, given, out);
+    });
 }
 
 fn surcharges_are_complete(case: &Case<'_>, out: &mut Findings<'_>) {
-    each(case, surcharge, out, parts_are_complete);
+    each(case, surcharge, out, |index, item, given, out| {
+        parts_are_complete(case, index, item, given, out);
+    });
 }
 
 fn discount_follows_its_percentage(case: &Case<'_>, out: &mut Findings<'_>) {
@@ -219,18 +291,23 @@ fn each<'a>(
     case: &Case<'a>,
     side: fn(&'a Item) -> Adjustment<'a>,
     out: &mut Findings<'_>,
-    judge: fn(usize, &'a Item, &Adjustment<'a>, &mut Findings<'_>),
+    judge: impl Fn(usize, &'a Item, &Adjustment<'a>, &mut Findings<'_>),
 ) {
     for (index, item) in case.lines.iter().enumerate() {
         judge(index, item, &side(item), out);
     }
 }
 
-fn amount_is_the_sum(index: usize, _: &Item, given: &Adjustment<'_>, out: &mut Findings<'_>) {
+fn amount_is_the_sum(index: usize, item: &Item, given: &Adjustment<'_>, out: &mut Findings<'_>) {
     let Some((amount, parts)) = given.amount.zip(sum(given.parts.iter().map(|part| part.amount))) else {
         return;
     };
     if amount.value() != parts {
+        // A part that is not its percentage is told by itself; a sum that fits the percentage is right.
+        let parts = given.sum_of_parts(item).unwrap_or(parts);
+        if amount.value() == parts {
+            return;
+        }
         let Adjustment {
             amount_name, part_name, ..
         } = given;
@@ -266,9 +343,11 @@ fn amount_and_table_come_together(index: usize, _: &Item, given: &Adjustment<'_>
     }
 }
 
-fn parts_are_complete(index: usize, _: &Item, given: &Adjustment<'_>, out: &mut Findings<'_>) {
+fn parts_are_complete(case: &Case<'_>, index: usize, _: &Item, given: &Adjustment<'_>, out: &mut Findings<'_>) {
     for (place, part) in given.parts.iter().enumerate() {
-        if part.amount.is_none() {
+        // The amount of a percentage is computed once the percentage is there.
+        let will_be_computed = case.given.is_some() && part.kind == Some(TipoValor::Porcentaje);
+        if part.amount.is_none() && !will_be_computed {
             let message = format!("{} is due in every {}", given.part_name, given.entry_name);
             out.missing(given.part_path(index, place, given.part_name), message);
         }
@@ -279,25 +358,17 @@ fn parts_are_complete(index: usize, _: &Item, given: &Adjustment<'_>, out: &mut 
     }
 }
 
-/// Each percentage is one of price times quantity, never of what an earlier discount left.
 fn parts_follow_their_percentage(index: usize, item: &Item, given: &Adjustment<'_>, out: &mut Findings<'_>) {
-    let factors = item.precio_unitario_item.as_ref().zip(item.cantidad_item.as_ref());
-    let Some(gross) = factors.and_then(|(price, quantity)| price.value().checked_mul(quantity.value())) else {
-        return;
-    };
+    let gross = gross(item);
     for (place, part) in given.parts.iter().enumerate() {
         let Some((percentage, amount)) = part.percentage.zip(part.amount) else {
             continue;
         };
-        let share = gross.checked_mul(percentage.value() * Decimal::new(1, 2));
-        let Some(expected) = share.and_then(|share| Monto::rounded(share).ok()) else {
-            continue;
-        };
-        if part.kind == Some(TipoValor::Porcentaje) {
+        if let Some(expected) = part.share(gross) {
             out.tolerated(
                 || given.part_path(index, place, given.part_name),
                 amount.value(),
-                &[expected.value()],
+                &[expected],
                 Tolerance::LINE,
                 &format!("{} is not {percentage} % of price × quantity", given.part_name),
             );
@@ -305,11 +376,24 @@ fn parts_follow_their_percentage(index: usize, item: &Item, given: &Adjustment<'
     }
 }
 
+/// The only indicator that lines of a type may have, where there is one.
+fn only_indicator(receipt_type: ReceiptType) -> Option<IndicadorFacturacion> {
+    match receipt_type {
+        E43 | E44 | E47 => Some(IndicadorFacturacion::Exento),
+        E46 => Some(IndicadorFacturacion::Itbis3),
+        _ => None,
+    }
+}
+
+/// Whether lines of a type may have an indicator.
+pub(super) fn allows(receipt_type: ReceiptType, indicator: IndicadorFacturacion) -> bool {
+    let without_group = receipt_type == E41 && indicator == IndicadorFacturacion::NoFacturable;
+    !without_group && only_indicator(receipt_type).is_none_or(|only| only == indicator)
+}
+
 fn indicator_is_that_of_the_type(case: &Case<'_>, out: &mut Findings<'_>) {
-    let expected = match case.receipt_type {
-        E43 | E44 | E47 => IndicadorFacturacion::Exento,
-        E46 => IndicadorFacturacion::Itbis3,
-        _ => return,
+    let Some(expected) = only_indicator(case.receipt_type) else {
+        return;
     };
     for (index, item) in case.lines.iter().enumerate() {
         let Some(given) = item.indicador_facturacion.filter(|given| *given != expected) else {

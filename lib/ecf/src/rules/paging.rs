@@ -53,7 +53,15 @@ fn page(index: usize, field: &str) -> Path {
 }
 
 fn count_and_pages_come_together(case: &Case<'_>, out: &mut Findings<'_>) {
-    match case.document.encabezado.id_doc.total_paginas {
+    let said = case.document.encabezado.id_doc.total_paginas;
+    // TotalPaginas is more than 1, so that a single page has no number to go with.
+    if pages(case).len() == 1 {
+        let message = "Paginacion is for receipts of two pages or more, and has one Pagina";
+        out.forbidden(at(&["Paginacion"]), message)
+            .expected("no Paginacion and no TotalPaginas, or all pages");
+        return;
+    }
+    match said {
         Some(count) if pages(case).is_empty() => {
             let message = format!("TotalPaginas is {count}, so Paginacion must tell the {count} pages");
             out.missing(at(&["Paginacion"]), message)
@@ -71,7 +79,7 @@ fn count_and_pages_come_together(case: &Case<'_>, out: &mut Findings<'_>) {
 fn pages_are_as_many_as_said(case: &Case<'_>, out: &mut Findings<'_>) {
     let count = pages(case).len();
     let said = case.document.encabezado.id_doc.total_paginas;
-    if let Some(said) = said.filter(|said| count > 0 && usize::try_from(*said) != Ok(count)) {
+    if let Some(said) = said.filter(|said| count > 1 && usize::try_from(*said) != Ok(count)) {
         let message = format!("TotalPaginas is {said}, and Paginacion has {count} Pagina entries");
         out.differs(id_doc("TotalPaginas"), said, count, message);
     }

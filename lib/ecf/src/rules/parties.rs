@@ -5,6 +5,7 @@ use super::{Case, Findings, Rule};
 use crate::ReceiptType::{E31, E32, E33, E34, E41, E44, E45, E46};
 use crate::catalogue::ProvinciaMunicipio;
 use crate::draft::SUMMARY_THRESHOLD;
+use crate::field::Presence;
 
 pub(super) const RULES: &[Rule] = &[
     Rule::notice(
@@ -94,6 +95,10 @@ fn identities_exclude_each_other(case: &Case<'_>, out: &mut Findings<'_>) {
         .as_ref()
         .zip(buyer.identificador_extranjero.as_ref())
     {
+        // Type 47 has no RNCComprador: that it is there is told by itself.
+        if case.presence(&comprador("RNCComprador")) == Some(Presence::Forbidden) {
+            return;
+        }
         let message = format!("a buyer with RNCComprador {rnc} has no IdentificadorExtranjero beside it");
         out.forbidden(comprador("IdentificadorExtranjero"), message)
             .given(foreign)

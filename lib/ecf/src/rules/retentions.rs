@@ -6,7 +6,7 @@ use super::finding::{line, totales};
 use super::{Case, Findings, Rule, ZERO, sum};
 use crate::Monto;
 use crate::ReceiptType::{E31, E33, E34, E41};
-use crate::catalogue::{IndicadorAgenteRetencionoPercepcion, IndicadorBienoServicio};
+use crate::catalogue::{IndicadorAgenteRetencionoPercepcion, IndicadorBienoServicio, IndicadorFacturacion};
 use crate::document::{Item, Retencion};
 
 pub(super) const RULES: &[Rule] = &[
@@ -57,6 +57,24 @@ pub(super) const RULES: &[Rule] = &[
         "format, Totales: perception is not in force",
         "nothing is collected ahead",
         nothing_is_collected_ahead,
+    ),
+    Rule::rejected(
+        "RETENCION-09",
+        "format of October 2025, note 53, MontoITBISRetenido",
+        "an exempt line withholds no ITBIS: MontoITBISRetenido is 0.00",
+        exempt_lines_withhold_no_itbis,
+    ),
+    Rule::notice(
+        "RETENCION-10",
+        "arithmetic: the rates of retentions are the payer's business, and at most the whole tax",
+        "the ITBIS withheld is not more than the ITBIS of the line",
+        itbis_withheld_is_within_the_tax,
+    ),
+    Rule::notice(
+        "RETENCION-11",
+        "arithmetic: the rates of retentions are the payer's business, and at most the whole amount",
+        "the income tax withheld is not more than the amount of the line",
+        income_tax_withheld_is_within_the_amount,
     ),
 ];
 
@@ -131,6 +149,60 @@ fn retention_has_an_amount(case: &Case<'_>, out: &mut Findings<'_>) {
     }
 }
 
+fn is_exempt(item: &Item) -> bool {
+    item.indicador_facturacion == Some(IndicadorFacturacion::Exento)
+}
+
+/// Perception is a fault of its own.
+fn exempt_lines_withhold_no_itbis(case: &Case<'_>, out: &mut Findings<'_>) {
+    let perception = Some(IndicadorAgenteRetencionoPercepcion::Percepcion);
+    for (index, item) in withholding(case).filter(|(_, item)| is_exempt(item)) {
+        let retencion = &item.retencion;
+        let withheld = retencion.monto_itbis_retenido.as_ref();
+        let withheld = withheld.filter(|_| retencion.indicador_agente_retenciono_percepcion != perception);
+        if let Some(given) = withheld.filter(|withheld| !withheld.value().is_zero()) {
+            let path = line(index, &["Retencion", "MontoITBISRetenido"]);
+            let message = format!(
+                "the line is exempt (IndicadorFacturacion 4), so no ITBIS can be withheld from it: MontoITBISRetenido is \
+                 0.00, not {given}"
+            );
+            out.differs(path, given, ZERO, message);
+        }
+    }
+}
+
+/// The two ways to round the ITBIS are a cent apart.
+fn itbis_withheld_is_within_the_tax(case: &Case<'_>, out: &mut Findings<'_>) {
+    const CENT: Decimal = Decimal::from_parts(1, 0, 0, false, 2);
+    for (index, item) in withholding(case).filter(|(_, item)| !is_exempt(item)) {
+        let amounts = case.computed.lines.get(index).filter(|_| case.sums_are_known);
+        let tax = amounts.and_then(|amounts| Monto::rounded(amounts.itbis()).ok());
+        let Some((given, tax)) = item.retencion.monto_itbis_retenido.as_ref().zip(tax) else {
+            continue;
+        };
+        if given.value() > tax.value() + CENT {
+            let message = format!("MontoITBISRetenido {given} is more than the ITBIS of the line, {tax}");
+            let path = line(index, &["Retencion", "MontoITBISRetenido"]);
+            out.differs(path, given, format!("at most {tax}"), message);
+        }
+    }
+}
+
+fn income_tax_withheld_is_within_the_amount(case: &Case<'_>, out: &mut Findings<'_>) {
+    for (index, item) in withholding(case) {
+        let amounts = case.computed.lines.get(index).filter(|_| case.sums_are_known);
+        let amount = amounts.and_then(|amounts| Monto::rounded(amounts.amount()).ok());
+        let Some((given, amount)) = item.retencion.monto_isr_retenido.as_ref().zip(amount) else {
+            continue;
+        };
+        if *given > amount {
+            let message = format!("MontoISRRetenido {given} is more than the line comes to, {amount}");
+            let path = line(index, &["Retencion", "MontoISRRetenido"]);
+            out.differs(path, given, format!("at most {amount}"), message);
+        }
+    }
+}
+
 /// Name, what the header states, what the lines add up to.
 type Total<'a> = (&'static str, Option<&'a Monto>, Option<Decimal>);
 
@@ -172,8 +244,8 @@ fn nothing_is_collected_ahead(case: &Case<'_>, out: &mut Findings<'_>) {
         ("TotalISRPercepcion", &stated.total_isr_percepcion),
     ] {
         if let Some(given) = given {
-            let message = format!("perception is not in force: {name} is left out");
-            out.wrong(totales(name), message).given(given);
+            let message = format!("perception is not in force: {name} should be left out, and is written as given");
+            out.wrong(totales(name), message).given(given).expected("no such field");
         }
     }
 }

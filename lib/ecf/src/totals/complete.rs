@@ -182,11 +182,7 @@ fn fill_totales(
 /// name; a list with amounts is the receipt's own, and a tax that it forgets is a fault to be told.
 fn fill_taxes(totales: &mut Totales, amounts: &Totales, filled: &mut Filled) {
     let list = &mut totales.impuestos_adicionales.impuesto_adicional;
-    let states_amounts = list.iter().any(|tax| {
-        tax.otros_impuestos_adicionales.is_some()
-            || tax.monto_impuesto_selectivo_consumo_especifico.is_some()
-            || tax.monto_impuesto_selectivo_consumo_advalorem.is_some()
-    });
+    let states_amounts = list.iter().any(has_amount);
     for amount in &amounts.impuestos_adicionales.impuesto_adicional {
         let Some(tipo) = amount.tipo_impuesto else { continue };
         match list.iter_mut().find(|tax| tax.tipo_impuesto == Some(tipo)) {
@@ -207,7 +203,8 @@ fn fill_taxes(totales: &mut Totales, amounts: &Totales, filled: &mut Filled) {
     }
 }
 
-fn has_amount(tax: &ImpuestoAdicional) -> bool {
+/// Whether an entry states the amount of its tax.
+pub(crate) fn has_amount(tax: &ImpuestoAdicional) -> bool {
     let amounts: [&Option<Monto>; 3] = [
         &tax.otros_impuestos_adicionales,
         &tax.monto_impuesto_selectivo_consumo_especifico,

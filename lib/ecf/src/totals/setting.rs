@@ -9,8 +9,8 @@ use crate::ReceiptType;
 use crate::catalogue::{
     ImpuestoClass, IndicadorFacturacion, IndicadorMontoGravado, IndicadorNorma1007, TipoAjuste, TipoImpuesto,
 };
-use crate::document::{DescuentoORecargo, Document, Item, Totales};
-use crate::field::{Block as _, Presence};
+use crate::document::{DescuentoORecargo, Document, ImpuestoAdicional, Item, Totales};
+use crate::field::{Block as _, Field, Presence};
 
 /// The unit of measure of alcohol that is sold in bulk.
 const GRANEL: &str = "18";
@@ -18,6 +18,7 @@ const GRANEL: &str = "18";
 #[derive(Debug)]
 pub(super) struct Setting {
     ecf_type: ReceiptType,
+    carried: CarriedTaxes,
     itbis_included: bool,
     norma_1007: bool,
     pub(super) tipo_cambio: Option<Decimal>,
@@ -34,8 +35,9 @@ impl Setting {
     ) -> Self {
         let header = &document.encabezado;
         let mut rates: Vec<(TipoImpuesto, Option<Decimal>)> = Vec::new();
+        let carried = CarriedTaxes::of(ecf_type);
         for item in &document.detalles_items.item {
-            for tipo in taxes_of(item).filter(|tipo| !is_left_out_in_bulk(*tipo, item)) {
+            for tipo in carried.of_line(item).filter(|tipo| !is_left_out_in_bulk(*tipo, item)) {
                 if let Err(place) = rates.binary_search_by_key(&tipo, |(known, _)| *known) {
                     let fecha_emision = header.emisor.fecha_emision;
                     let given = given_rate(&header.totales, tipo);
@@ -53,6 +55,7 @@ impl Setting {
         }
         Self {
             ecf_type,
+            carried,
             itbis_included: header.id_doc.indicador_monto_gravado == Some(IndicadorMontoGravado::ConItbis),
             norma_1007: document
                 .descuentos_o_recargos
@@ -82,7 +85,8 @@ impl Setting {
     /// cannot include them, so they are divided by 1.18; where all lines carry both it is the same.
     pub(super) fn divisor(&self, indicador: Option<IndicadorFacturacion>, item: &Item) -> Decimal {
         match indicador {
-            Some(IndicadorFacturacion::Itbis1) if self.itbis_included && self.norma_1007 => taxes_of(item)
+            Some(IndicadorFacturacion::Itbis1) if self.itbis_included && self.norma_1007 => self
+                .taxes_of(item)
                 .filter(|tipo| is_telecommunication(*tipo))
                 .filter_map(|tipo| self.rate(tipo))
                 .filter_map(|rate| rate.times(PERCENT).ok())
@@ -105,29 +109,61 @@ impl Setting {
 
     /// Whether a field of the totals may stand in this type.
     pub(super) fn allows(&self, field: &str) -> bool {
-        Totales::FIELDS
-            .iter()
-            .find(|row| row.name == field)
-            .is_some_and(|row| row.obligations.presence(self.ecf_type) != Presence::Forbidden)
+        allows(Totales::FIELDS, field, self.ecf_type)
+    }
+
+    /// The taxes of a line that are computed.
+    pub(super) fn taxes_of(&self, item: &Item) -> impl Iterator<Item = TipoImpuesto> {
+        self.carried.of_line(item)
+    }
+}
+
+fn allows(fields: &[Field], name: &str, ecf_type: ReceiptType) -> bool {
+    let field = fields.iter().find(|field| field.name == name);
+    field.is_some_and(|field| field.obligations.presence(ecf_type) != Presence::Forbidden)
+}
+
+/// Which additional taxes receipts of a type may carry: some types none, type 44 no excise taxes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CarriedTaxes {
+    others: bool,
+    excise: bool,
+}
+
+impl CarriedTaxes {
+    pub(crate) fn of(ecf_type: ReceiptType) -> Self {
+        let amount = |field| allows(ImpuestoAdicional::FIELDS, field, ecf_type);
+        Self {
+            others: amount("OtrosImpuestosAdicionales"),
+            excise: amount("MontoImpuestoSelectivoConsumoEspecifico"),
+        }
+    }
+
+    /// Whether a receipt may carry the tax.
+    pub(crate) fn contains(self, tipo: TipoImpuesto) -> bool {
+        match tipo.class() {
+            ImpuestoClass::Otros => self.others,
+            _ => self.excise,
+        }
+    }
+
+    /// The taxes of a line, none when the line stands outside the invoice.
+    pub(crate) fn of_line(self, item: &Item) -> impl Iterator<Item = TipoImpuesto> {
+        let billable = !matches!(
+            item.indicador_facturacion,
+            None | Some(IndicadorFacturacion::NoFacturable)
+        );
+        let taxes = item.tabla_impuesto_adicional.impuesto_adicional.iter();
+        taxes
+            .filter(move |_| billable)
+            .filter_map(|tax| tax.tipo_impuesto)
+            .filter(move |tipo| self.contains(*tipo))
     }
 }
 
 /// A discount that reduces neither base nor total, only what is paid.
 pub(super) fn is_norma_1007(entry: &DescuentoORecargo) -> bool {
     entry.indicador_norma1007 == Some(IndicadorNorma1007::Si) && entry.tipo_ajuste == Some(TipoAjuste::Descuento)
-}
-
-/// The taxes of a line, none when it stands outside the invoice.
-pub(super) fn taxes_of(item: &Item) -> impl Iterator<Item = TipoImpuesto> {
-    let billable = !matches!(
-        item.indicador_facturacion,
-        None | Some(IndicadorFacturacion::NoFacturable)
-    );
-    let taxes = &item.tabla_impuesto_adicional.impuesto_adicional;
-    taxes
-        .iter()
-        .filter(move |_| billable)
-        .filter_map(|tax| tax.tipo_impuesto)
 }
 
 /// Whether the line is alcohol in bulk.

@@ -9,7 +9,7 @@ use rust_decimal::Decimal;
 
 use super::exact::{BULK_MARGIN, Exact as _, TooLarge, WITH_ITBIS1};
 use super::problem::{Problem, line_path};
-use super::setting::{Setting, is_bulk, taxes_of};
+use super::setting::{Setting, is_bulk};
 use super::sums::Gross;
 use crate::catalogue::{ImpuestoClass, TipoImpuesto};
 use crate::document::Item;
@@ -62,9 +62,14 @@ pub(super) fn of_line(
     problems: &mut Vec<Problem>,
 ) -> Result<Vec<LineTax>, TooLarge> {
     let mut taxes: Vec<LineTax> = Vec::new();
-    let mut needs = Needs { index, item, problems };
+    let mut needs = Needs {
+        index,
+        item,
+        setting,
+        problems,
+    };
     // The specific taxes come first, since the ad valorem ones build on them.
-    let (specific, others): (Vec<_>, Vec<_>) = taxes_of(item).partition(|tipo| is_specific(*tipo));
+    let (specific, others): (Vec<_>, Vec<_>) = setting.taxes_of(item).partition(|tipo| is_specific(*tipo));
     for tipo in specific.into_iter().chain(others) {
         let rate = setting.rate(tipo);
         let basis = match tipo.class() {
@@ -93,14 +98,16 @@ fn is_specific(tipo: TipoImpuesto) -> bool {
 struct Needs<'n> {
     index: usize,
     item: &'n Item,
+    setting: &'n Setting,
     problems: &'n mut Vec<Problem>,
 }
 
 impl Needs<'_> {
     /// The field, or a problem that says which tax misses it.
-    fn need(&mut self, value: Option<Decimal>, field: &str, tipo_impuesto: TipoImpuesto) -> Option<Decimal> {
+    fn need(&mut self, value: Option<Decimal>, field: &[&str], tipo_impuesto: TipoImpuesto) -> Option<Decimal> {
         if value.is_none() {
-            let path = line_path(self.index, field);
+            let mut path = line_path(self.index, field[0]);
+            path.extend(field[1..].iter().map(|&step| step.to_owned()));
             let told = Problem::MissingForTax { path, tipo_impuesto };
             self.problems.push(told);
         }
@@ -115,9 +122,15 @@ impl Needs<'_> {
         let litres = contents
             .find_map(|content| content.subcantidad.as_ref())
             .map(|content| content.value());
-        let litres = self.need(litres, "TablaSubcantidad", tipo);
+        // The table is missing, or the amount in its first entry is.
+        let field = if item.tabla_subcantidad.subcantidad_item.is_empty() {
+            &["TablaSubcantidad"][..]
+        } else {
+            &["TablaSubcantidad", "SubcantidadItem", "0", "Subcantidad"]
+        };
+        let litres = self.need(litres, field, tipo);
         let degrees = item.grados_alcohol.as_ref().map(|degrees| degrees.value());
-        let degrees = self.need(degrees, "GradosAlcohol", tipo);
+        let degrees = self.need(degrees, &["GradosAlcohol"], tipo);
         let (Some(packets), Some(degrees), Some(litres), Some(rate)) = (packets, degrees, litres, rate) else {
             return Ok(None);
         };
@@ -139,8 +152,8 @@ impl Needs<'_> {
             _ => ImpuestoClass::EspecificoAlcohol,
         };
         let price = self.item.precio_unitario_referencia.as_ref().map(|price| price.value());
-        let price = self.need(price, "PrecioUnitarioReferencia", tipo);
-        if !taxes_of(self.item).any(|tipo| tipo.class() == wanted) {
+        let price = self.need(price, &["PrecioUnitarioReferencia"], tipo);
+        if !self.setting.taxes_of(self.item).any(|tipo| tipo.class() == wanted) {
             let path = line_path(self.index, "TablaImpuestoAdicional");
             self.problems.push(Problem::SpecificMissing {
                 path,
@@ -165,7 +178,7 @@ impl Needs<'_> {
             .cantidad_referencia
             .as_ref()
             .map(|reference| reference.value());
-        self.need(reference, "CantidadReferencia", tipo);
+        self.need(reference, &["CantidadReferencia"], tipo);
         self.packets()
     }
 

@@ -1,0 +1,44 @@
+//! The amounts of a payload as its caller stated them, before what was left out is filled in.
+
+use crate::document::{DescuentosORecargos, Document, OtraMoneda, Paginacion, Totales};
+
+/// What the caller stated of the amounts that depend on the lines. The search for the cause of a wrong sum starts from
+/// them, and no finding says of a computed amount that it was given.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Given {
+    pub(crate) totales: Totales,
+    otra_moneda: OtraMoneda,
+    descuentos_o_recargos: DescuentosORecargos,
+    paginacion: Paginacion,
+}
+
+impl Given {
+    /// Of a document that is not completed yet.
+    pub(crate) fn of(document: &Document) -> Self {
+        Self {
+            totales: document.encabezado.totales.clone(),
+            otra_moneda: document.encabezado.otra_moneda.clone(),
+            descuentos_o_recargos: document.descuentos_o_recargos.clone(),
+            paginacion: document.paginacion.clone(),
+        }
+    }
+
+    /// The completed document without the amounts that were filled in.
+    pub(crate) fn restore(&self, document: &Document) -> Document {
+        let mut document = document.clone();
+        document.encabezado.totales = self.totales.clone();
+        document.encabezado.otra_moneda = self.otra_moneda.clone();
+        document.descuentos_o_recargos = self.descuentos_o_recargos.clone();
+        document.paginacion = self.paginacion.clone();
+        document
+    }
+
+    /// Whether the caller stated amounts of additional taxes. Then the list is the caller's own, and nothing is added.
+    pub(crate) fn states_taxes(&self) -> bool {
+        self.totales
+            .impuestos_adicionales
+            .impuesto_adicional
+            .iter()
+            .any(crate::totals::has_amount)
+    }
+}
