@@ -7,6 +7,7 @@
 use std::{borrow::Cow, error::Error as StdError, sync::Arc, time::Duration};
 
 use axum::response::{IntoResponse, Response};
+use ecf::Grade;
 use ecf_store::StoreError;
 use http::{HeaderValue, StatusCode, header};
 
@@ -48,11 +49,16 @@ impl ApiError {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, Detail::Fields(fields))
     }
 
-    /// 422: what is wrong with the document in the member `payload`.
+    /// 422: what is wrong with the document in the member `payload`. A notice among the findings stops nothing by itself,
+    /// and says so.
     pub fn violations<'v>(violations: impl IntoIterator<Item = &'v ecf::Violation>) -> Self {
-        let fields = violations
-            .into_iter()
-            .map(|violation| FieldError::of_violation(&["body", "payload"], violation));
+        let fields = violations.into_iter().map(|violation| {
+            let error = FieldError::of_violation(&["body", "payload"], violation);
+            match violation.grade {
+                Grade::Notice => error.with_ctx("grade", "notice"),
+                Grade::Conditional | Grade::Rejected => error,
+            }
+        });
         Self::validation(fields.collect())
     }
 

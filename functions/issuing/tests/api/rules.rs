@@ -39,6 +39,42 @@ async fn a_total_that_does_not_follow_from_the_lines_is_refused_with_both_sums_b
 }
 
 #[tokio::test]
+async fn c4_the_wrong_indicator_is_one_error_that_names_it() {
+    let api = Api::start().await;
+    let mut request = invoice("reversed");
+    request["payload"]["Encabezado"]["IdDoc"]["IndicadorMontoGravado"] = json!(1);
+    let body = api.issue(&request).await.expect(422);
+    let [error] = errors(&body) else { panic!("{body}") };
+    assert_eq!(
+        error["loc"],
+        json!(["body", "payload", "Encabezado", "IdDoc", "IndicadorMontoGravado"])
+    );
+    assert_eq!(error["ctx"], json!({"code": "IDDOC-14", "given": "1", "expected": "0"}));
+    assert!(api.jobs().await.is_empty());
+}
+
+#[tokio::test]
+async fn c5_a_refused_total_comes_after_the_notice_on_the_line_that_is_its_cause() {
+    let api = Api::start().await;
+    let mut request = invoice("cause");
+    // 20 at 500.00 make 10,000.00; a peso more is within the tolerance of the line, and its ITBIS beyond that of the total.
+    request["payload"]["DetallesItems"]["Item"][0]["MontoItem"] = json!("10001.00");
+    let body = api.issue(&request).await.expect(422);
+    let told: Vec<_> = errors(&body)
+        .iter()
+        .map(|error| (&error["ctx"]["code"], &error["ctx"]["grade"]))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (&json!("LINEA-02"), &json!("notice")),
+            (&json!("TOTALES-05"), &json!(null))
+        ],
+        "{body}"
+    );
+}
+
+#[tokio::test]
 async fn totals_that_are_left_out_are_computed_and_told() {
     let api = Api::start().await;
     let mut request = invoice("no-totals");

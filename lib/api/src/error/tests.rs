@@ -77,3 +77,15 @@ async fn a_violation_keeps_path_code_and_both_sums() {
         }]})
     );
 }
+
+#[tokio::test]
+async fn c5_a_notice_in_a_refusal_says_that_it_is_one() {
+    let path = || vec!["Encabezado".to_owned()];
+    let refused = Violation::rejected(path(), "ITEM-07", "value_error", "beyond the tolerance");
+    let notice = Violation::rejected(path(), "ITEM-07", "value_error", "within it").with_grade(ecf::Grade::Notice);
+    let body = body(ApiError::violations([&notice, &refused]).into_response()).await;
+    let grades: Vec<_> = [0, 1]
+        .map(|place: usize| body["detail"][place]["ctx"]["grade"].clone())
+        .to_vec();
+    assert_eq!(grades, [json!("notice"), json!(null)]);
+}
