@@ -45,10 +45,13 @@ pub(crate) async fn before(
     }
     let by = given.approval;
     let earlier = table.approval(scope, &by).await?;
-    let earlier = earlier.ok_or_else(|| ApiError::internal(format!("approval {by} is gone, and its answer is there")))?;
+    let earlier =
+        earlier.ok_or_else(|| ApiError::internal(format!("approval {by} is gone, and its answer is there")))?;
     let issuer_has_it = earlier.issuer.state == ToldState::Taken;
     match earlier.authority.state {
-        ToldState::Refused | ToldState::GivenUp if issuer_has_it && earlier.estado != estado => Err(issuer_took(&earlier)),
+        ToldState::Refused | ToldState::GivenUp if issuer_has_it && earlier.estado != estado => {
+            Err(issuer_took(&earlier))
+        }
         ToldState::Refused | ToldState::GivenUp => Ok(Before::Replaceable { given, issuer_has_it }),
         ToldState::Pending => Err(on_its_way(&by)),
         ToldState::Taken | ToldState::NotListed | ToldState::NotNeeded => Err(answered(&by)),
@@ -86,7 +89,10 @@ pub(crate) async fn give(app: &App, scope: &Scope, new: Approval, before: Before
 }
 
 fn issuer_knows(given: &GivenAnswer, now: Timestamp) -> Told {
-    Told::not_needed(format!("the issuer took the same answer with approval {}", given.approval), now)
+    Told::not_needed(
+        format!("the issuer took the same answer with approval {}", given.approval),
+        now,
+    )
 }
 
 fn answered(by: &ApprovalId) -> ApiError {

@@ -193,7 +193,9 @@ async fn pass_on(
             ApprovalCreated::New => exchange.tell(scope, new, PATIENCE).await?,
             ApprovalCreated::Replay(existing) => *existing,
             ApprovalCreated::Answered(by) => {
-                return Err(ApiError::internal(format!("approval {by} stands in the way of one of others")));
+                return Err(ApiError::internal(format!(
+                    "approval {by} stands in the way of one of others"
+                )));
             }
         },
     };

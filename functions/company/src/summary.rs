@@ -7,8 +7,7 @@ use axum::extract::State;
 use ecf::{Environment, Fecha};
 use ecf_api::{ApiError, Caller, CodedError, CompanyCertificateView, Instant, ValidationError};
 use ecf_store::{
-    CompanySettings, Condition, DayCounts, Host, Range, RangeAlert, RangeState, Thresholds, Webhook,
-    fiscal_day,
+    CompanySettings, Condition, DayCounts, Host, Range, RangeAlert, RangeState, Thresholds, Webhook, fiscal_day,
 };
 use ecf_taxauth::{Passage, passage};
 use jiff::Timestamp;

@@ -30,5 +30,9 @@ pub(crate) async fn show(
     PathId(id): PathId<ReceiptId>,
 ) -> Result<Json<FullDocumentView>, ApiError> {
     let receipt = app.receipt(&caller.scope, &id).await?;
-    Ok(Json(FullDocumentView::of(&receipt, &app.stamp_hosts, app.retention_years)))
+    Ok(Json(FullDocumentView::of(
+        &receipt,
+        &app.stamp_hosts,
+        app.retention_years,
+    )))
 }

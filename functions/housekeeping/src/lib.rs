@@ -25,7 +25,7 @@ use ecf::ReceiptState;
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Metrics};
 use ecf_store::{
-    AnnouncementId, AnnulmentId, ApprovalId, Clients, DueEntry, DueRecord, EventKey, ExchangeJob, IssuingJob, Mode,
+    AnnouncementId, AnnulmentId, ApprovalId, Clients, DueEntry, DueRecord, EventKey, ExchangeJob, IssuingJob,
     OutboxEntry, Queues, Receipt, ReceiptId, SHARDS, Scope, StoreError, SubmissionJob, Table, Vault, WebhookId,
     WebhookJob,
 };
@@ -106,6 +106,10 @@ pub async fn run(app: &App) -> Result<(), StoreError> {
                 failure.get_or_insert(error);
             }
         }
+    }
+    if let Err(error) = round.recount(now).await {
+        tracing::error!(error = %ecf_runtime::telemetry::chain(&error), "ranges could not be put up for a recount");
+        failure.get_or_insert(error);
     }
     if let Err(error) = ranges::look_after_all(app).await {
         failure.get_or_insert(error);
@@ -191,14 +195,7 @@ async fn look_after(
         tracing::error!(receipt.id = %receipt.public_id, state = %receipt.state, "an overdue receipt that nothing can be done for");
         return Ok(false);
     };
-    if is_forsaken(&receipt)
-        && let Some(encf) = receipt.encf()
-    {
-        let number = (encf.sequence(), encf.sequence());
-        app.table
-            .recount_soon(&receipt.scope, encf.receipt_type(), number, now)
-            .await?;
-    }
+    round.note_unsent(&receipt);
     app.queues.send_submission(&job, Duration::ZERO).await?;
     tracing::info!(receipt.id = %receipt.public_id, state = %receipt.state, due = %entry.at, %next, "an overdue receipt was queued");
     Ok(true)
@@ -320,11 +317,6 @@ async fn judge_p12(app: &App, entry: &DueEntry, now: Timestamp) -> Result<(), St
 
 fn next_look(age: SignedDuration) -> SignedDuration {
     (age / 2).clamp(SHORTEST_LOOK, LONGEST_LOOK)
-}
-
-/// Whether its request may have died before it counted the number and queued the first send.
-fn is_forsaken(receipt: &Receipt) -> bool {
-    receipt.state == ReceiptState::Signed && receipt.send_attempt == 0 && receipt.mode == Mode::Immediate
 }
 
 /// Whether the receipt was kept to be issued later.

@@ -3,9 +3,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use ecf::Environment;
+use ecf::{Environment, ReceiptState, ReceiptType};
 use ecf_runtime::{Metric, Metrics};
-use ecf_store::{Host, Receipt, StoreError, Table};
+use ecf_store::{Host, Mode, Receipt, Scope, StoreError, Table};
 use ecf_taxauth::{Gates, Passage};
 use jiff::{SignedDuration, Timestamp};
 
@@ -23,6 +23,8 @@ pub(crate) struct Round<'a> {
     pub(crate) hours: &'a AlarmHours,
     finding_out: HashSet<(Environment, Host)>,
     tally: HashMap<Environment, Tally>,
+    /// The lowest and the highest number of receipts that nobody has sent.
+    unsent: HashMap<(Scope, ReceiptType), (u64, u64)>,
 }
 
 #[derive(Default)]
@@ -39,7 +41,29 @@ impl<'a> Round<'a> {
             hours,
             finding_out: HashSet::new(),
             tally: HashMap::new(),
+            unsent: HashMap::new(),
         }
+    }
+
+    /// Notes a receipt that nobody has sent although it is long signed: its request may have died before it counted the number.
+    pub(crate) fn note_unsent(&mut self, receipt: &Receipt) {
+        let is_unsent = receipt.state == ReceiptState::Signed && receipt.send_attempt == 0;
+        let Some(encf) = receipt.encf().filter(|_| is_unsent && receipt.mode == Mode::Immediate) else {
+            return;
+        };
+        let sequence = encf.sequence();
+        let stretch = self.unsent.entry((receipt.scope, encf.receipt_type()));
+        let (first, last) = stretch.or_insert((sequence, sequence));
+        *first = sequence.min(*first);
+        *last = sequence.max(*last);
+    }
+
+    /// Has the ranges of those receipts recounted, where callers number them.
+    pub(crate) async fn recount(&self, now: Timestamp) -> Result<(), StoreError> {
+        for ((scope, ecf_type), numbers) in &self.unsent {
+            self.table.recount_soon(scope, *ecf_type, *numbers, now).await?;
+        }
+        Ok(())
     }
 
     /// Alarms about a receipt that waited too long.

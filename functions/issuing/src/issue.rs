@@ -116,12 +116,18 @@ pub(crate) async fn issue_one(
         payload_hash,
     };
     let (created, counts_in) = match due {
-        Some(due) => (keep(app, &order, &ecf, (ReceiptState::Deferred, due), note).await?, None),
+        Some(due) => (
+            keep(app, &order, &ecf, (ReceiptState::Deferred, due), note).await?,
+            None,
+        ),
         None => match signer(app, caller.company(), now).await? {
             Signer::Here(identity) => issue_now(app, &order, &ecf, &identity, note).await?,
             Signer::OutOfReach(error) => {
                 tracing::warn!(receipt.id = %id, error = %ecf_runtime::telemetry::chain(&error), "the vault does not answer; the worker signs later");
-                (keep(app, &order, &ecf, (ReceiptState::Received, now), note).await?, None)
+                (
+                    keep(app, &order, &ecf, (ReceiptState::Received, now), note).await?,
+                    None,
+                )
             }
         },
     };

@@ -49,7 +49,9 @@ impl Exchange {
             }
         }
         if annulment.state == AnnulmentState::Refused && !annulment.has_lost_answer {
-            self.table.give_numbers_back(scope, &annulment, self.clock.now()).await?;
+            self.table
+                .give_numbers_back(scope, &annulment, self.clock.now())
+                .await?;
         }
         self.plan_annulment(scope, &mut annulment).await?;
         Ok(annulment)

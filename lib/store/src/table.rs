@@ -77,8 +77,7 @@ pub use receipts::{
 };
 pub use sequences::{
     CallerTake, Changed, DueNumbers, DueRange, DueType, NewRange, Numbering, Opened, RANGE_SHARDS, RANGES_PER_TYPE,
-    Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Reviewed, Take, Thresholds,
-    UsedNumbers,
+    Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Reviewed, Take, Thresholds, UsedNumbers,
 };
 pub use tokens::StoredToken;
 pub use turns::{Door, Turn};

@@ -71,7 +71,12 @@ impl World {
         // News of receipts, and attempts to come.
         stack.leave_messages();
         let world = Self {
-            company: stack.company_builder().environment(environment).verified().build().await,
+            company: stack
+                .company_builder()
+                .environment(environment)
+                .verified()
+                .build()
+                .await,
             peer: Peer::start().await,
             http: reqwest::Client::builder().timeout(PATIENCE).build().unwrap(),
             router: router(app),

@@ -156,7 +156,11 @@ async fn b7_an_approval_of_a_receipt_that_was_issued_elsewhere_is_taken_and_forw
     body["receiver_url"] = json!(world.peer.url());
     let answer = world.post("acecf/inbound", &body).await.expect(200);
     assert_eq!(
-        (&answer["receipt_unknown"], &answer["direction"], &answer["issuer"]["status"]),
+        (
+            &answer["receipt_unknown"],
+            &answer["direction"],
+            &answer["issuer"]["status"]
+        ),
         (&json!(true), &json!("inbound"), &json!("taken")),
         "{answer}"
     );

@@ -206,7 +206,11 @@ async fn d2_an_answer_that_the_authority_refused_may_be_given_again() {
 
     let again = world.post("acecf/submit", &body("again", "1")).await.expect(200);
     assert_eq!(
-        (&again["status"], &again["issuer"]["status"], &again["taxauth"]["status"]),
+        (
+            &again["status"],
+            &again["issuer"]["status"],
+            &again["taxauth"]["status"]
+        ),
         (&json!("completed"), &json!("not_needed"), &json!("taken")),
         "{again}"
     );
@@ -274,7 +278,10 @@ async fn b7_approvals_of_certecf_are_listed_and_a_new_attempt_answers_anew() {
     let table = world.stack.table();
     let now = world.stack.clock().now();
     table.begin_attempt(&world.company.scope, "reset", now).await.unwrap();
-    let again = world.post("acecf/submit", &answer("again", numbers[0], "2")).await.expect(200);
+    let again = world
+        .post("acecf/submit", &answer("again", numbers[0], "2"))
+        .await
+        .expect(200);
     assert_eq!((&again["estado"], &again["encf"]), (&json!("2"), &json!(numbers[0])));
     assert_eq!(world.get("acecf").await.expect(200)["total"], 4);
 }

@@ -170,9 +170,15 @@ async fn b7_an_approval_without_its_receipt_is_in_it_with_what_the_authority_ans
     let pending = api.archive().await;
     let short = &id.to_string()[..10];
     let folder = format!("approvals/2026-11-27/{FOREIGN_RNC}E310000000007-{short}");
-    assert_eq!(pending.files[&format!("{folder}/{FOREIGN_RNC}E310000000007-acecf.xml")], acecf);
+    assert_eq!(
+        pending.files[&format!("{folder}/{FOREIGN_RNC}E310000000007-acecf.xml")],
+        acecf
+    );
     let line = pending.line(&id.to_string());
-    assert!(line.starts_with(&format!("approval,{id},E310000000007,31,rejected,,")), "{line}");
+    assert!(
+        line.starts_with(&format!("approval,{id},E310000000007,31,rejected,,")),
+        "{line}"
+    );
     assert!(line.ends_with(&format!(",pending,,{folder},")), "{line}");
 
     // What becomes of it makes another archive.

@@ -55,7 +55,11 @@ async fn d1_attempts_belong_to_certecf_and_to_one_company() {
     }
     let api = certifying().await;
     api.call(Method::POST, ATTEMPTS, Some(&body)).await.expect(201);
-    let builder = api.stack.company_builder().rnc("131880681").environment(Environment::CerteCF);
+    let builder = api
+        .stack
+        .company_builder()
+        .rnc("131880681")
+        .environment(Environment::CerteCF);
     let other = builder.without_ranges().without_certificate().build().await;
     let listed = ecf_testkit::request(&api.router, Method::GET, ATTEMPTS, Some(&other.api_key), None).await;
     assert_eq!(listed.expect(200)["total"], 1);
@@ -66,8 +70,14 @@ async fn d1_every_bad_field_is_named() {
     let api = certifying().await;
     for (body, expected) in [
         (json!({}), ("body/idempotency_key", "missing")),
-        (json!({ "idempotency_key": "" }), ("body/idempotency_key", "string_too_short")),
-        (json!({ "idempotency_key": "a", "attempt": 2 }), ("body/attempt", "extra_forbidden")),
+        (
+            json!({ "idempotency_key": "" }),
+            ("body/idempotency_key", "string_too_short"),
+        ),
+        (
+            json!({ "idempotency_key": "a", "attempt": 2 }),
+            ("body/attempt", "extra_forbidden"),
+        ),
         (
             json!({ "idempotency_key": "a", "environment": "TesteCF" }),
             ("body/environment", "enum"),

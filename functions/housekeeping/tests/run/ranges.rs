@@ -400,10 +400,7 @@ async fn a4_a_company_is_warned_of_a_range_that_it_numbers_by_itself() {
     let range = world.range().await;
     assert_eq!((range.available(), range.told_low), (2, Some(10)));
     let events = world.events().await;
-    assert!(
-        matches!(events.as_slice(), [WebhookJob::Announce { .. }]),
-        "{events:?}"
-    );
+    assert!(matches!(events.as_slice(), [WebhookJob::Announce { .. }]), "{events:?}");
 }
 
 #[tokio::test]
@@ -426,7 +423,10 @@ async fn a4_annulled_numbers_of_a_callers_range_count_as_used_until_they_are_giv
         has_lost_answer: false,
         next_action_at: None,
     };
-    table.take_annulled_numbers(&scope, &annulment, world.now()).await.unwrap();
+    table
+        .take_annulled_numbers(&scope, &annulment, world.now())
+        .await
+        .unwrap();
     world.advance(QUIET);
     run(&world.app).await.unwrap();
     assert_eq!(world.count().await, (11, 20));

@@ -104,5 +104,8 @@ async fn b5_the_status_says_how_far_the_company_came() {
     }
     statuses.sort_by_key(|(encf, _)| encf.to_string());
     let statuses: Vec<_> = statuses.into_iter().map(|(_, status)| status).collect();
-    assert_eq!(json!(statuses), json!(["received", "acknowledged", "approved", "rejected"]));
+    assert_eq!(
+        json!(statuses),
+        json!(["received", "acknowledged", "approved", "rejected"])
+    );
 }

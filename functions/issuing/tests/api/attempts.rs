@@ -33,7 +33,10 @@ async fn d1_a_prescribed_number_can_be_sent_again_in_a_new_attempt() {
     let refused = api.issue(&numbered_invoice("again", ENCF)).await.expect(409);
     assert_eq!(refused["detail"]["code"], "encf_already_used");
     let message = refused["detail"]["message"].as_str().unwrap();
-    assert!(message.contains("POST /api/v1/client/certification/attempts"), "{message}");
+    assert!(
+        message.contains("POST /api/v1/client/certification/attempts"),
+        "{message}"
+    );
     assert!(!message.contains("leave eNCF out"), "{message}");
 
     api.begin_attempt("reset").await;

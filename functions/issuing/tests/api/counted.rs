@@ -55,11 +55,18 @@ async fn a4_numbers_typed_by_the_caller_are_counted() {
 #[tokio::test]
 async fn a4_a_receipt_of_a_batch_and_one_that_is_issued_later_are_counted_too() {
     let api = Api::start().await;
-    let items = [numbered_invoice("a", "E310000000001"), numbered_invoice("b", "E310000000003")];
-    api.post("/api/v1/ecf/batch", &json!({ "items": items })).await.expect(200);
+    let items = [
+        numbered_invoice("a", "E310000000001"),
+        numbered_invoice("b", "E310000000003"),
+    ];
+    api.post("/api/v1/ecf/batch", &json!({ "items": items }))
+        .await
+        .expect(200);
     assert_eq!(api.count().await, (2, 4));
 
-    let kept = api.issue(&scheduled(numbered_invoice("c", "E310000000009"), TOMORROW)).await;
+    let kept = api
+        .issue(&scheduled(numbered_invoice("c", "E310000000009"), TOMORROW))
+        .await;
     let kept = api.record(&kept.expect(201)).await;
     assert_eq!(api.count().await, (2, 4));
     api.stack.clock().advance(jiff::SignedDuration::from_hours(24));
@@ -74,7 +81,9 @@ async fn a4_a_receipt_of_a_batch_and_one_that_is_issued_later_are_counted_too() 
 #[tokio::test]
 async fn a4_a_lost_answer_counts_once_and_a_failed_count_fails_no_receipt() {
     let api = Api::start().await;
-    api.issue(&numbered_invoice("warm-up", "E310000000001")).await.expect(201);
+    api.issue(&numbered_invoice("warm-up", "E310000000001"))
+        .await
+        .expect(201);
     for (place, (operation, nth, fault)) in [
         ("TransactWriteItems", 1, Fault::AnswerLost),
         ("UpdateItem", 1, Fault::NotSent),
@@ -120,9 +129,18 @@ async fn a4_a_range_whose_number_was_used_is_looked_after() {
     api.stack.clock().advance(jiff::SignedDuration::from_mins(10));
     let mut due = Vec::new();
     for shard in 0..RANGE_SHARDS {
-        due.extend(api.stack.table().due_numbers(shard, api.stack.clock().now(), 100).await.unwrap());
+        due.extend(
+            api.stack
+                .table()
+                .due_numbers(shard, api.stack.clock().now(), 100)
+                .await
+                .unwrap(),
+        );
     }
     let id = api.ranges("31").await[0].id();
-    assert!(due.iter().any(|entry| matches!(entry, DueNumbers::Range(due) if due.id == id)));
+    assert!(
+        due.iter()
+            .any(|entry| matches!(entry, DueNumbers::Range(due) if due.id == id))
+    );
     api.stack.leave_messages();
 }

@@ -318,7 +318,10 @@ async fn d1_what_an_abandoned_attempt_left_agrees() {
     world.stack.clock().advance(jiff::SignedDuration::from_secs(1));
     let (table, now) = (world.table(), world.stack.clock().now());
     table.begin_attempt(&world.company.scope, "reset", now).await.unwrap();
-    let again = world.stack.signed_successor(&world.company, "E310000000004", "again").await;
+    let again = world
+        .stack
+        .signed_successor(&world.company, "E310000000004", "again")
+        .await;
     assert_eq!(again.predecessor, Some(invoice.public_id));
     world.count_number(&again).await;
     let parts = world.check(json!({ "repair_counters": true })).await;

@@ -9,7 +9,10 @@ impl World {
     async fn begin_attempt(&self) {
         self.advance(SignedDuration::from_secs(1));
         let table = self.stack.table();
-        table.begin_attempt(&self.company.scope, "reset", self.now()).await.unwrap();
+        table
+            .begin_attempt(&self.company.scope, "reset", self.now())
+            .await
+            .unwrap();
     }
 }
 
@@ -18,7 +21,10 @@ async fn d1_a_receipt_of_an_earlier_attempt_is_not_sent_any_more() {
     let mut world = World::in_environment(Environment::CerteCF).await;
     let waiting = world.issue("E310000000001").await;
     world.begin_attempt().await;
-    let again = world.stack.signed_successor(&world.company, "E310000000001", "again").await;
+    let again = world
+        .stack
+        .signed_successor(&world.company, "E310000000001", "again")
+        .await;
     world.queue(&ecf_testkit::send_job(&again));
     world.run().await;
     let waiting = world.receipt(&waiting).await;
@@ -38,7 +44,10 @@ async fn d1_the_verdict_on_what_was_sent_before_still_comes_to_its_own_receipt()
     assert!(world.step().await);
     assert_eq!(world.receipt(&sent).await.state, ReceiptState::Submitted);
     world.begin_attempt().await;
-    let again = world.stack.signed_successor(&world.company, "E310000000001", "again").await;
+    let again = world
+        .stack
+        .signed_successor(&world.company, "E310000000001", "again")
+        .await;
     world.run().await;
     assert_eq!(world.receipt(&sent).await.state, ReceiptState::Accepted);
     let again = world.receipt(&again).await;

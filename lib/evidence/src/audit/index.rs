@@ -77,7 +77,10 @@ impl Row {
         ];
         cells.resize(ERROR_CODE, String::new());
         let open = Some(&approval.authority).filter(|authority| authority.state != ToldState::Taken);
-        cells.push(open.map(|authority| authority.state.as_str().to_owned()).unwrap_or_default());
+        cells.push(
+            open.map(|authority| authority.state.as_str().to_owned())
+                .unwrap_or_default(),
+        );
         cells.push(open.and_then(|authority| authority.words.clone()).unwrap_or_default());
         cells.push(folder.to_owned());
         Self { cells }

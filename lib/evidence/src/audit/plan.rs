@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use ecf_store::{
-    Approval, CompanyId, ContentHash, GivenAnswer, InboxId, InboxItem, Receipt, Scope, Span, StoreError, Table, fiscal_day,
+    Approval, CompanyId, ContentHash, GivenAnswer, InboxId, InboxItem, Receipt, Scope, Span, StoreError, Table,
+    fiscal_day,
 };
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp, ToSpan as _, tz::Offset};

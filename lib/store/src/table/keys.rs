@@ -405,10 +405,7 @@ pub(crate) fn approvals_partition(owner: &Scope) -> String {
 
 /// An approval's place in the list of all, in order of time.
 pub(crate) fn listed_approval(owner: &Scope, created_at: Timestamp, id: &ApprovalId) -> Key {
-    Key::new(
-        approvals_partition(owner),
-        format!("{}#{id}", millis_sort(created_at)),
-    )
+    Key::new(approvals_partition(owner), format!("{}#{id}", millis_sort(created_at)))
 }
 
 /// Reads the id back from an approval's place in the list.

@@ -56,10 +56,7 @@ impl App {
     async fn decide(&self, receipt: &Receipt, state: ReceiptState) -> Receipt {
         let (id, now) = (&receipt.public_id, later(30));
         let track = id.to_string();
-        self.table
-            .record_submitted(&self.scope, id, &track, now)
-            .await
-            .unwrap();
+        self.table.record_submitted(&self.scope, id, &track, now).await.unwrap();
         let verdict = Verdict {
             state,
             track_id: None,
@@ -107,7 +104,12 @@ async fn d1_a_number_of_an_earlier_attempt_goes_to_a_new_receipt_whatever_became
     app.begin("reset", later(2)).await;
     for place in 0..4 {
         let number = format!("E31{:010}", 100 + place);
-        let earlier = app.table.receipt_by_encf(&app.scope, &encf(&number)).await.unwrap().unwrap();
+        let earlier = app
+            .table
+            .receipt_by_encf(&app.scope, &encf(&number))
+            .await
+            .unwrap()
+            .unwrap();
         let again = created(app.create_at(&format!("again {place}"), &number, later(3)).await);
         assert_eq!(again.predecessor, Some(earlier.public_id));
         let owner = app.table.receipt_by_encf(&app.scope, &encf(&number)).await.unwrap();
@@ -147,11 +149,17 @@ async fn d1_notes_of_an_earlier_attempt_leave_the_new_invoice_whole() {
 
     app.begin("reset", later(1)).await;
     // Until the invoice is sent again, a note is on a receipt that is not known here.
-    assert_eq!(app.table.modified_receipt(&app.scope, &encf(INVOICE)).await.unwrap(), None);
+    assert_eq!(
+        app.table.modified_receipt(&app.scope, &encf(INVOICE)).await.unwrap(),
+        None
+    );
     let second = created(app.create_at("second", INVOICE, later(2)).await);
     let modified = app.table.modified_receipt(&app.scope, &encf(INVOICE)).await.unwrap();
     let modified = modified.unwrap();
-    assert_eq!((modified.receipt.public_id, modified.annulled_by), (second.public_id, None));
+    assert_eq!(
+        (modified.receipt.public_id, modified.annulled_by),
+        (second.public_id, None)
+    );
     assert_eq!(modified.balance, modified.monto_total);
 
     // The verdict on the abandoned note comes late: it gives nothing back to the new invoice.

@@ -19,9 +19,9 @@ use crate::{
     table::{
         Table,
         change::Change,
-        item::{NewItem, Stored, instant, text, to_millis},
+        item::{NewItem, Stored, instant, text},
         keys,
-        write::{Part, Transacted},
+        write::{Part, Transacted, dice},
     },
 };
 
@@ -137,7 +137,8 @@ impl Table {
         new: &NewReceipt,
     ) -> Result<Created, StoreError> {
         let operation = "create receipt";
-        let receipt = record::new_item(scope, new, earlier);
+        let request = request();
+        let receipt = record::new_item(scope, new, earlier, request);
         let mut parts = vec![Part::PutNew(receipt.clone())];
         if let Some(signed) = &new.signed {
             parts.push(lock_part(scope, &signed.encf, &new.public_id, new.created_at, earlier));
@@ -146,25 +147,26 @@ impl Table {
             let reservation = notes::reservation(scope, &new.public_id, new.ecf_type, &note);
             parts.push(Part::Update(reservation));
         }
+        let key = keys::receipt(scope, &new.public_id);
         match self.transact(operation, parts).await {
             Ok(Transacted::Done) => Ok(Created::New(record::read(&Stored::new(receipt))?)),
             Ok(Transacted::Refused(mut refusals)) => match refusals.first_mut().and_then(Option::take) {
                 Some(refusal) => {
                     let existing = match refusal.existing {
-                        Some(stored) => Some(record::read(&stored)?),
-                        None => self.receipt(scope, &new.public_id).await?,
+                        Some(stored) => Some(stored),
+                        None => self.read("read receipt", &key).await?,
                     };
-                    existing
-                        .map(|existing| whose(existing, new))
-                        .ok_or_else(|| StoreError::retry(operation, "the record that was in the way is gone"))
+                    let existing = existing
+                        .ok_or_else(|| StoreError::retry(operation, "the record that was in the way is gone"))?;
+                    whose(&existing, request)
                 }
                 None if new.signed.is_some() && refusals.get(1).is_some_and(Option::is_some) => {
                     Ok(Created::NumberTaken)
                 }
                 None => Ok(Created::ModifiedChanged),
             },
-            Err(error) if error.is_retryable() => match self.receipt(scope, &new.public_id).await? {
-                Some(existing) => Ok(whose(existing, new)),
+            Err(error) if error.is_retryable() => match self.read("read receipt", &key).await? {
+                Some(existing) => whose(&existing, request),
                 None => Err(error),
             },
             Err(error) => Err(error),
@@ -181,7 +183,8 @@ impl Table {
         // `validated` is passed through within the step: the document was checked to be signed.
         let [before, long_before] =
             [ReceiptState::Signed, ReceiptState::Validated].map(|state| state.predecessors(Circumstances::default()));
-        let change = record::sign_change(scope, id, signed, monto_total, now, earlier);
+        let request = request();
+        let change = record::sign_change(scope, id, signed, monto_total, now, earlier, request);
         let change = in_states(change, before.chain(long_before), "attribute_not_exists(#en)");
         let lock = lock_part(scope, &signed.encf, id, now, earlier);
         let result = self.transact("sign receipt", vec![Part::Update(change), lock]).await;
@@ -190,10 +193,10 @@ impl Table {
                 Ok(SignedLater::NumberTaken)
             }
             Err(error) if !error.is_retryable() => Err(error),
-            Ok(_) | Err(_) => match (self.receipt(scope, id).await?, result) {
-                (Some(receipt), _) if receipt.signed.as_ref() == Some(signed) => Ok(SignedLater::Now(receipt)),
+            Ok(_) | Err(_) => match (self.read("read receipt", &keys::receipt(scope, id)).await?, result) {
+                (Some(stored), _) if record::is_by(&stored, request)? => Ok(SignedLater::Now(record::read(&stored)?)),
                 (_, Err(error)) => Err(error),
-                (Some(receipt), Ok(_)) => Ok(SignedLater::NotSignable(receipt)),
+                (Some(stored), Ok(_)) => Ok(SignedLater::NotSignable(record::read(&stored)?)),
                 (None, Ok(_)) => Ok(SignedLater::Missing),
             },
         }
@@ -201,18 +204,17 @@ impl Table {
 }
 
 /// Tells our own record, whose answer was lost, from another attempt's of the same key.
-fn whose(existing: Receipt, new: &NewReceipt) -> Created {
-    // The hash of the signed bytes covers number and signing time, which no two attempts share.
-    let ours = match (&existing.signed, &new.signed) {
-        (Some(theirs), Some(ours)) => theirs.signed_xml == ours.signed_xml,
-        (None, None) => existing.payload_hash == new.payload_hash && existing.created_at == to_millis(new.created_at),
-        _ => false,
-    };
-    if ours {
-        Created::New(existing)
-    } else {
-        Created::Replay(existing)
-    }
+fn whose(existing: &Stored, request: u32) -> Result<Created, StoreError> {
+    let receipt = record::read(existing)?;
+    Ok(match record::is_by(existing, request)? {
+        true => Created::New(receipt),
+        false => Created::Replay(receipt),
+    })
+}
+
+/// A number that no other request for the same receipt has.
+fn request() -> u32 {
+    u32::try_from(dice() >> 32).unwrap_or(0)
 }
 
 /// The write that makes the number this receipt's: it must be nobody's, or still the earlier receipt's that left it. That

@@ -330,7 +330,10 @@ fn settlement(scope: &Scope, receipt: &Receipt, note: &Note, next: ReceiptState)
             false => change,
         });
     }
-    let change = change.when("contains(#pc, :note)").delete(CREDITS, id).add(ADJUSTMENT, number(amount_of(receipt)?));
+    let change = change
+        .when("contains(#pc, :note)")
+        .delete(CREDITS, id)
+        .add(ADJUSTMENT, number(amount_of(receipt)?));
     Ok(match note.annuls {
         true => change.remove(&[ANNULLED_BY]),
         false => change,

@@ -15,7 +15,7 @@
 //! | `ob` | outbox | | `su`, `rs` | secuenciaUtilizada, the authority's answer |
 //! | `nm`, `na` | e-NCF that it is a note on, code 1 | | `rv`, `ho` | counts there, is held back |
 //! | `wn` | notes that wait for its verdict | | `et` | track ids of earlier receipts of this number |
-//! | `pv` | the receipt that left the number | | | |
+//! | `pv` | the receipt that left the number | | `rq` | the request that gave the number |
 //! | `da` | hours after which somebody was alarmed | | `ba`, `br`, `bx`, `bt`, `bs` | the buyer's answer, reason, hash, received, signer |
 //! | `va`, `vs`, `vr`, `vx`, `vt` | way to the buyer: attempts, state, words, ARECF, when | | `nt` | a webhook took the verdict |
 
@@ -31,7 +31,7 @@ use crate::{
     table::{
         change::Change,
         due,
-        item::{Item, NewItem, Stored, bytes, flag, instant, text, texts},
+        item::{Item, NewItem, Stored, bytes, flag, instant, number, text, texts},
         keys::{self, DUE, EXTERNAL, LIST, PK, TRACK},
     },
 };
@@ -69,6 +69,8 @@ pub(super) const ERROR_MESSAGE: &str = "em";
 pub(super) const SECUENCIA_UTILIZADA: &str = "su";
 pub(super) const RESPONSE: &str = "rs";
 const PREDECESSOR: &str = "pv";
+/// Two requests with one key and one number may sign the same bytes within a second: this tells them apart.
+const REQUEST: &str = "rq";
 const EARLIER_TRACK_IDS: &str = "et";
 const MODIFIES: &str = "nm";
 const ANNULS: &str = "na";
@@ -83,8 +85,8 @@ pub(super) const LEASE: [&str; 4] = [LEASE_UNTIL, LEASE_KEY, NEGATIVES, LOOKED_U
 /// What takes a receipt off the due index.
 pub(super) const NOT_DUE: [&str; 2] = [DUE.pk, DUE.sk];
 
-/// `earlier` left its number to the new one.
-pub(super) fn new_item(scope: &Scope, new: &NewReceipt, earlier: Option<&Predecessor>) -> Item {
+/// `earlier` left its number to the new one; `request` tells who writes it.
+pub(super) fn new_item(scope: &Scope, new: &NewReceipt, earlier: Option<&Predecessor>, request: u32) -> Item {
     let created_at = instant(new.created_at);
     let item = NewItem::new(&keys::receipt(scope, &new.public_id))
         .with(
@@ -101,6 +103,7 @@ pub(super) fn new_item(scope: &Scope, new: &NewReceipt, earlier: Option<&Predece
         .with_some(SCHEDULED_FOR, new.scheduled_for.map(instant))
         .with(IDEMPOTENCY_KEY, text(&new.idempotency_key))
         .with(PAYLOAD_HASH, bytes(new.payload_hash))
+        .with(REQUEST, number(request))
         .with(COMPANY_RNC, text(&new.company_rnc))
         .with_some(RNC_COMPRADOR, new.rnc_comprador.as_ref().map(text))
         .with(MONTO_TOTAL, text(&new.monto_total))
@@ -138,7 +141,7 @@ pub(super) fn new_item(scope: &Scope, new: &NewReceipt, earlier: Option<&Predece
 /// The item of a receipt whose way ended, with nothing left to do.
 #[cfg(feature = "testing")]
 pub(in crate::table) fn seeded_item(scope: &Scope, new: &NewReceipt) -> Item {
-    let mut item = new_item(scope, new, None);
+    let mut item = new_item(scope, new, None, 0);
     if new.state.is_final() {
         NOT_DUE.iter().for_each(|name| drop(item.remove(*name)));
     }
@@ -153,9 +156,11 @@ pub(super) fn sign_change(
     monto_total: &str,
     now: Timestamp,
     earlier: Option<&Predecessor>,
+    request: u32,
 ) -> Change {
     Change::of(keys::receipt(scope, id))
         .set(STATE, text(ReceiptState::Signed))
+        .set(REQUEST, number(request))
         .set(UPDATED_AT, instant(now))
         .set(MONTO_TOTAL, text(monto_total))
         .set(ENCF, text(signed.encf))
@@ -179,6 +184,11 @@ fn track_ids_with_its_own(Predecessor { receipt, .. }: &Predecessor) -> Option<A
     let mut track_ids = receipt.earlier_track_ids.clone();
     track_ids.extend(receipt.track_id.clone());
     (!track_ids.is_empty()).then(|| texts(track_ids))
+}
+
+/// Whether this request wrote the receipt, or gave it its number.
+pub(super) fn is_by(stored: &Stored, request: u32) -> Result<bool, StoreError> {
+    Ok(stored.opt_parse(REQUEST)? == Some(request))
 }
 
 pub(super) fn read(stored: &Stored) -> Result<Receipt, StoreError> {

@@ -99,7 +99,10 @@ impl Table {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let ranges = self.ranges_of_type(scope, ecf_type, false).await?.1;
-        for range in ranges.iter().filter(|range| range.is_callers() && range.overlaps(from, to)) {
+        for range in ranges
+            .iter()
+            .filter(|range| range.is_callers() && range.overlaps(from, to))
+        {
             let change = touched(Change::of(key(scope, range.id())), scope, range, now).when("attribute_exists(#pk)");
             self.apply("recount soon", change).await?;
         }
