@@ -34,6 +34,9 @@
 use crate::document::Document;
 use crate::field::{Block, Field};
 
+/// The code of a field that has no row.
+pub(crate) const UNKNOWN_FIELD: &str = "ESTRUCTURA-04";
+
 /// What a violation means for the receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Grade {
@@ -109,14 +112,23 @@ impl Violation {
     }
 }
 
-/// Sorts findings by where their fields stand in the document; unknown fields come last in their block.
+/// Sorts findings by where their fields stand in the document. An unknown field stands where the one is that its name is
+/// nearest to, so that it comes before the finding that the other is missing; else it comes last in its block.
 pub fn sort_in_document_order(violations: &mut [Violation]) {
-    violations.sort_by_cached_key(|violation| rank(&violation.path));
+    violations.sort_by_cached_key(|violation| match &violation.expected {
+        Some(meant) if violation.code == UNKNOWN_FIELD => {
+            let mut path = violation.path.clone();
+            path.pop();
+            path.push(meant.clone());
+            rank(&path)
+        }
+        _ => rank(&violation.path),
+    });
 }
 
 /// Amounts that follow from other fields of their block, each after what it follows from. The schemas put a sum before
 /// its parts.
-const DERIVED: [&str; 30] = [
+const DERIVED: &[&str] = &[
     "TablaSubDescuento",
     "DescuentoMonto",
     "TablaSubRecargo",
@@ -124,6 +136,8 @@ const DERIVED: [&str; 30] = [
     "MontoItem",
     "Retencion",
     "OtraMonedaDetalle",
+    "MontoDescuentooRecargo",
+    "MontoDescuentooRecargoOtraMoneda",
     "MontoGravadoI1",
     "MontoGravadoI2",
     "MontoGravadoI3",
@@ -146,7 +160,29 @@ const DERIVED: [&str; 30] = [
     "ValorPagar",
     "TotalITBISRetenido",
     "TotalISRRetencion",
+    "MontoGravado1OtraMoneda",
+    "MontoGravado2OtraMoneda",
+    "MontoGravado3OtraMoneda",
+    "MontoExentoOtraMoneda",
+    "MontoGravadoTotalOtraMoneda",
+    "ImpuestosAdicionalesOtraMoneda",
+    "MontoImpuestoAdicionalOtraMoneda",
+    "TotalITBIS1OtraMoneda",
+    "TotalITBIS2OtraMoneda",
+    "TotalITBIS3OtraMoneda",
+    "TotalITBISOtraMoneda",
     "MontoTotalOtraMoneda",
+    "SubtotalMontoGravado1Pagina",
+    "SubtotalMontoGravado2Pagina",
+    "SubtotalMontoGravado3Pagina",
+    "SubtotalMontoGravadoPagina",
+    "SubtotalExentoPagina",
+    "SubtotalImpuestoAdicionalPagina",
+    "SubtotalItbis1Pagina",
+    "SubtotalItbis2Pagina",
+    "SubtotalItbis3Pagina",
+    "SubtotalItbisPagina",
+    "MontoSubtotalPagina",
 ];
 
 /// More than a block has fields, less than the place of an unknown one.
@@ -155,7 +191,14 @@ const AFTER_ALL_FIELDS: usize = 1_000;
 /// Sorts findings so that a cause stands before its effects: what the receipt says of itself and of the receipt that it
 /// refers to, the lines, the discounts of the whole receipt, then the sums; within each in the order of the document.
 pub fn sort_causes_first(violations: &mut [Violation]) {
-    violations.sort_by_cached_key(|violation| (stage(&violation.path), derivation(&violation.path)));
+    violations.sort_by_cached_key(|violation| {
+        let mut place = derivation(&violation.path);
+        // The sum of all pages stands at their list, and comes after them.
+        if violation.difference.is_some() && violation.path == ["Paginacion"] {
+            place.push(usize::MAX);
+        }
+        (stage(&violation.path), place)
+    });
 }
 
 /// How far a field is from what the caller alone knows. From 2 on it is a sum over lines.
@@ -230,6 +273,62 @@ mod tests {
                 "DetallesItems/Item/2/MontoItem",
                 "DetallesItems/Item/2/Descripcion",
                 "DetallesItems/Item/10/NombreItem",
+            ]
+        );
+    }
+
+    #[test]
+    fn c5_a_misspelt_name_stands_before_the_finding_that_the_right_one_is_missing() {
+        let line = |field| at(&["DetallesItems", "Item", "0", field]);
+        let misspelt = Violation {
+            code: UNKNOWN_FIELD,
+            ..line("Nombre").with_expected("NombreItem")
+        };
+        let unknown = Violation {
+            code: UNKNOWN_FIELD,
+            ..line("Zzz")
+        };
+        let mut found = [unknown, misspelt, line("NombreItem"), line("CantidadItem")];
+        sort_in_document_order(&mut found);
+        let order: Vec<&str> = found.iter().map(|violation| violation.path[3].as_str()).collect();
+        assert_eq!(order, ["Nombre", "NombreItem", "CantidadItem", "Zzz"]);
+    }
+
+    #[test]
+    fn c5_lines_stand_before_sums_and_parts_before_their_sum() {
+        let mut found = [
+            at(&["Encabezado", "Totales", "MontoTotal"]),
+            at(&["Encabezado", "Totales", "TotalITBIS"]),
+            at(&["Encabezado", "Totales", "TotalITBIS1"]),
+            at(&["Encabezado", "Totales", "MontoGravadoTotal"]),
+            at(&["Encabezado", "Totales", "MontoGravadoI1"]),
+            at(&["Encabezado", "OtraMoneda", "MontoTotalOtraMoneda"]),
+            at(&["Encabezado", "OtraMoneda", "TipoCambio"]),
+            at(&["DetallesItems", "Item", "1", "MontoItem"]),
+            at(&["DetallesItems", "Item", "1", "DescuentoMonto"]),
+            at(&["DetallesItems", "Item", "1", "TablaSubDescuento"]),
+            at(&["DetallesItems", "Item", "0", "MontoItem"]),
+            at(&["Paginacion"]),
+            at(&["InformacionReferencia", "NCFModificado"]),
+        ];
+        sort_causes_first(&mut found);
+        let order: Vec<&str> = found.iter().map(|found| found.path.last().unwrap().as_str()).collect();
+        assert_eq!(
+            order,
+            [
+                "TipoCambio",
+                "NCFModificado",
+                "MontoItem",
+                "TablaSubDescuento",
+                "DescuentoMonto",
+                "MontoItem",
+                "MontoGravadoI1",
+                "MontoGravadoTotal",
+                "TotalITBIS1",
+                "TotalITBIS",
+                "MontoTotal",
+                "MontoTotalOtraMoneda",
+                "Paginacion",
             ]
         );
     }

@@ -500,6 +500,27 @@ fn c6_what_the_service_computes_is_not_asked_for() {
 }
 
 #[test]
+fn c6_the_sums_of_a_page_that_were_computed_are_no_second_mistake() {
+    let lines = json!([line(1, "1000", json!({})), line(4, "300", json!({}))]);
+    let mut payload = invoice(Some(0), lines, json!({}));
+    payload["Encabezado"]["IdDoc"]["TotalPaginas"] = json!(2);
+    payload["Paginacion"] = json!([
+        {"PaginaNo": 1, "NoLineaDesde": 1, "NoLineaHasta": 1, "SubtotalMontoGravado1Pagina": "1100.00"},
+        {"PaginaNo": 2, "NoLineaDesde": 2, "NoLineaHasta": 2}
+    ]);
+    let found = refused(31, &payload);
+    assert_eq!(
+        paths(&found)[0],
+        "Paginacion/Pagina/0/SubtotalMontoGravado1Pagina",
+        "{found:#?}"
+    );
+    assert!(
+        codes(&found).iter().filter(|code| **code == "PAGINA-05").count() == 1,
+        "{found:#?}"
+    );
+}
+
+#[test]
 fn c6_nothing_is_asked_for_that_the_type_forbids() {
     let excise = json!({"TablaImpuestoAdicional": [{"TipoImpuesto": "006"}, {"TipoImpuesto": "023"}]});
     let found = refused(44, &invoice(None, json!([line(4, "1000", excise)]), json!({})));

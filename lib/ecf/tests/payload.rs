@@ -157,16 +157,16 @@ fn known_slips_are_refused_with_the_right_name() {
         told(&refused(&payload)),
         [
             (
-                "Encabezado/Emisor/FechaEmision".into(),
-                "ESTRUCTURA-30",
-                "date_parsing",
-                Some("27-11-2026")
-            ),
-            (
                 "Encabezado/Emisor/RNC".into(),
                 "ESTRUCTURA-04",
                 "extra_forbidden",
                 Some("RNCEmisor")
+            ),
+            (
+                "Encabezado/Emisor/FechaEmision".into(),
+                "ESTRUCTURA-30",
+                "date_parsing",
+                Some("27-11-2026")
             ),
             (
                 "Encabezado/Totales/MontoToTal".into(),
@@ -181,16 +181,16 @@ fn known_slips_are_refused_with_the_right_name() {
                 Some("Encabezado/Totales")
             ),
             (
-                "DetallesItems/Item/0/NombreItem".into(),
-                "ESTRUCTURA-01",
-                "missing",
-                None
-            ),
-            (
                 "DetallesItems/Item/0/Descripcion".into(),
                 "ESTRUCTURA-04",
                 "extra_forbidden",
                 Some("NombreItem")
+            ),
+            (
+                "DetallesItems/Item/0/NombreItem".into(),
+                "ESTRUCTURA-01",
+                "missing",
+                None
             ),
         ]
     );

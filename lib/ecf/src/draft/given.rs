@@ -1,6 +1,6 @@
 //! The amounts of a payload as its caller stated them, before what was left out is filled in.
 
-use crate::document::{DescuentosORecargos, Document, OtraMoneda, Paginacion, Totales};
+use crate::document::{DescuentosORecargos, Document, OtraMoneda, Pagina, Paginacion, Totales};
 
 /// What the caller stated of the amounts that depend on the lines. The search for the cause of a wrong sum starts from
 /// them, and no finding says of a computed amount that it was given.
@@ -31,6 +31,11 @@ impl Given {
         document.descuentos_o_recargos = self.descuentos_o_recargos.clone();
         document.paginacion = self.paginacion.clone();
         document
+    }
+
+    /// The pages, in the order of the receipt.
+    pub(crate) fn pages(&self) -> &[Pagina] {
+        &self.paginacion.pagina
     }
 
     /// Whether the caller stated amounts of additional taxes. Then the list is the caller's own, and nothing is added.

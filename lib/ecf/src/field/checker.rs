@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::{Block, Content, Field, Form, Member, Presence, refusal};
-use crate::violation::Violation;
+use crate::violation::{UNKNOWN_FIELD, Violation};
 use crate::{Fecha, ReceiptType};
 
 /// A walk over a document that collects what is missing, forbidden or too often there.
@@ -27,9 +27,6 @@ pub(crate) enum Stage {
 /// Fields that are assigned later: the number with its expiry from a range, the instant of signing.
 const ASSIGNED_LATER: [&str; 3] = ["eNCF", "FechaVencimientoSecuencia", "FechaHoraFirma"];
 
-/// The code of an unknown name, which says nothing of the fields beside it.
-const UNKNOWN: &str = "ESTRUCTURA-04";
-
 impl Checker {
     /// All violations of presence and occurrence in a document of this type.
     pub(crate) fn check(document: &impl Block, receipt_type: ReceiptType, stage: Stage) -> Vec<Violation> {
@@ -51,9 +48,10 @@ impl Checker {
         faults: &mut Vec<Violation>,
     ) {
         let mut found = Self::check(document, receipt_type, stage);
+        // An unknown name says nothing of the fields beside it.
         let told: Vec<&[String]> = faults
             .iter()
-            .filter(|fault| fault.code != UNKNOWN)
+            .filter(|fault| fault.code != UNKNOWN_FIELD)
             .map(|fault| fault.path.as_slice())
             .collect();
         let above: HashSet<&[String]> = told.iter().flat_map(|path| prefixes(path)).collect();

@@ -5,6 +5,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use rust_decimal::Decimal;
+
 use super::finding::id_doc;
 use super::judge::{Amount, size};
 use super::taxes::STAYS_REFUSED;
@@ -35,7 +37,7 @@ pub(super) fn trace(
     context: &Context<'_>,
     given: Option<&Given>,
 ) -> Vec<Violation> {
-    if !found.iter().any(is_sum) {
+    if !found.iter().any(is_worth_a_trial) {
         return found;
     }
     let trial = Trial {
@@ -53,6 +55,12 @@ pub(super) fn trace(
 /// Whether a finding compares a sum over lines.
 fn is_sum(violation: &Violation) -> bool {
     violation.difference.is_some() && stage(&violation.path) > 1
+}
+
+/// Cents come from the rounding of whoever added up, and have no other cause.
+fn is_worth_a_trial(violation: &Violation) -> bool {
+    const ROUNDING: Decimal = Decimal::from_parts(10, 0, 0, false, 2);
+    is_sum(violation) && (violation.grade > Grade::Notice || size(violation) > ROUNDING)
 }
 
 /// Findings by what they are about.

@@ -159,13 +159,19 @@ fn affected(indicator: IndicadorFacturacionDescuentooRecargo) -> IndicadorFactur
     }
 }
 
+/// Whether there are lines that the entry affects.
+fn has_lines(case: &Case<'_>, entry: &DescuentoORecargo) -> bool {
+    let group = entry.indicador_facturacion_descuentoo_recargo.map(affected);
+    let mut lines = case.lines.iter();
+    group.is_some_and(|group| lines.any(|item| item.indicador_facturacion == Some(group)))
+}
+
 fn entry_affects_lines(case: &Case<'_>, out: &mut Findings<'_>) {
     for (index, given) in entries(case) {
         let Some(indicator) = given.indicador_facturacion_descuentoo_recargo else {
             continue;
         };
-        let lines = Some(affected(indicator));
-        if case.lines.iter().all(|item| item.indicador_facturacion != lines) {
+        if !has_lines(case, given) {
             let path = entry(index, "IndicadorFacturacionDescuentooRecargo");
             let message = format!("the entry affects lines with IndicadorFacturacion {indicator}, and there are none");
             let there: BTreeSet<&str> = case
@@ -186,6 +192,10 @@ fn entry_affects_lines(case: &Case<'_>, out: &mut Findings<'_>) {
 
 fn entry_follows_its_percentage(case: &Case<'_>, out: &mut Findings<'_>) {
     for ((index, given), computed) in entries(case).zip(&case.computed.entries) {
+        // Without lines there is no amount to take a percentage of, and that is told by itself.
+        if !case.sums_are_known || !has_lines(case, given) {
+            continue;
+        }
         let amounts = given.monto_descuentoo_recargo.as_ref();
         let Some((stated, expected)) = amounts.zip(computed.monto_descuentoo_recargo.as_ref()) else {
             continue;

@@ -61,7 +61,7 @@ const KNOWN: &[Known] = &[
         field: None,
         cause: "an amount is not what the lines of the receipt give",
         fix: "issue it with validate_only to see each amount that was expected, or leave the totals out to have them computed",
-        rules: &["TOTALES-01", "TOTALES-03", "TOTALES-05", "LINEA-02"],
+        rules: &["IDDOC-14", "TOTALES-01", "TOTALES-03", "TOTALES-05", "LINEA-02"],
     },
     Known {
         codigo: "614",

@@ -9,7 +9,7 @@ use super::finding::{comprador, referencia, totales};
 use super::{Findings, RuleInfo};
 use crate::catalogue::CodigoModificacion;
 use crate::document::Document;
-use crate::violation::{Grade, Violation, sort_in_document_order};
+use crate::violation::{Grade, Violation, sort_causes_first};
 use crate::{Encf, Fecha, ReceiptState, ReceiptType};
 
 const FORMAT: &str = "format, MontoTotal in type 34; notice of the authority, in force since 23-09-2025";
@@ -132,7 +132,7 @@ pub fn waits(encf: Encf) -> Violation {
         .with_given(&encf.to_string())
 }
 
-/// Whether a note fits the receipt that it modifies; every finding, in document order.
+/// Whether a note fits the receipt that it modifies; every finding, causes before effects.
 pub fn check(document: &Document, receipt_type: ReceiptType, modified: &Modified<'_>) -> Vec<Violation> {
     let mut violations = Vec::new();
     let Some(encf) = modified_encf(document, receipt_type) else {
@@ -156,7 +156,7 @@ pub fn check(document: &Document, receipt_type: ReceiptType, modified: &Modified
     } else {
         amounts(document, receipt_type, encf, modified, &mut violations);
     }
-    sort_in_document_order(&mut violations);
+    sort_causes_first(&mut violations);
     violations
 }
 

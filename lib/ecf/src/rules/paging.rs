@@ -4,6 +4,8 @@ use super::finding::{Path, at, id_doc};
 use super::{Case, Findings, Rule, ZERO, sum};
 use crate::Monto;
 use crate::document::Pagina;
+use crate::draft::Given;
+use crate::violation::Grade;
 
 pub(super) const RULES: &[Rule] = &[
     Rule::rejected(
@@ -54,11 +56,14 @@ fn page(index: usize, field: &str) -> Path {
 
 fn count_and_pages_come_together(case: &Case<'_>, out: &mut Findings<'_>) {
     let said = case.document.encabezado.id_doc.total_paginas;
-    // TotalPaginas is more than 1, so that a single page has no number to go with.
+    // TotalPaginas is more than 1, so that a single page goes with no number. The number is taken out first: without the
+    // page it would ask for pages again.
     if pages(case).len() == 1 {
-        let message = "Paginacion is for receipts of two pages or more, and has one Pagina";
-        out.forbidden(at(&["Paginacion"]), message)
-            .expected("no Paginacion and no TotalPaginas, or all pages");
+        let message =
+            "TotalPaginas and Paginacion are for receipts of two pages or more, and Paginacion has one Pagina";
+        let path = said.map_or_else(|| at(&["Paginacion"]), |_| id_doc("TotalPaginas"));
+        out.forbidden(path, message)
+            .expected("neither TotalPaginas nor Paginacion, or all pages");
         return;
     }
     match said {
@@ -138,10 +143,8 @@ fn pages_show_every_line(case: &Case<'_>, out: &mut Findings<'_>) {
 /// Reads one amount of a page.
 type Pick = fn(&Pagina) -> Option<&Monto>;
 
+/// Parts before their sums.
 const AMOUNTS: [(&str, Pick); 11] = [
-    ("SubtotalMontoGravadoPagina", |page| {
-        page.subtotal_monto_gravado_pagina.as_ref()
-    }),
     ("SubtotalMontoGravado1Pagina", |page| {
         page.subtotal_monto_gravado1_pagina.as_ref()
     }),
@@ -151,11 +154,14 @@ const AMOUNTS: [(&str, Pick); 11] = [
     ("SubtotalMontoGravado3Pagina", |page| {
         page.subtotal_monto_gravado3_pagina.as_ref()
     }),
+    ("SubtotalMontoGravadoPagina", |page| {
+        page.subtotal_monto_gravado_pagina.as_ref()
+    }),
     ("SubtotalExentoPagina", |page| page.subtotal_exento_pagina.as_ref()),
-    ("SubtotalItbisPagina", |page| page.subtotal_itbis_pagina.as_ref()),
     ("SubtotalItbis1Pagina", |page| page.subtotal_itbis1_pagina.as_ref()),
     ("SubtotalItbis2Pagina", |page| page.subtotal_itbis2_pagina.as_ref()),
     ("SubtotalItbis3Pagina", |page| page.subtotal_itbis3_pagina.as_ref()),
+    ("SubtotalItbisPagina", |page| page.subtotal_itbis_pagina.as_ref()),
     ("SubtotalImpuestoAdicionalPagina", |page| {
         page.subtotal_impuesto_adicional_pagina.as_ref()
     }),
@@ -163,7 +169,7 @@ const AMOUNTS: [(&str, Pick); 11] = [
 ];
 
 fn amounts_follow_the_lines(case: &Case<'_>, out: &mut Findings<'_>) {
-    if !case.computed.problems.is_empty() {
+    if !case.sums_are_known {
         return;
     }
     for (index, (given, computed)) in pages(case).iter().zip(&case.computed.pages).enumerate() {
@@ -171,16 +177,24 @@ fn amounts_follow_the_lines(case: &Case<'_>, out: &mut Findings<'_>) {
         if given.no_linea_desde.is_none() || given.no_linea_hasta.is_none() {
             continue;
         }
+        let as_given = case.given.and_then(|given| given.pages().get(index));
+        let mut is_refused = false;
         for (name, pick) in AMOUNTS {
             let Some(stated) = pick(given) else { continue };
+            let was_given = as_given.is_none_or(|page| pick(page).is_some());
+            // A sum that was computed from amounts that are refused is no second mistake.
+            if !was_given && is_refused {
+                continue;
+            }
             let expected = pick(computed).map_or(ZERO, Monto::value);
-            out.tolerated(
+            let found = out.of_given(was_given).tolerated(
                 || page(index, name),
                 stated.value(),
                 &[expected],
                 case.tolerance,
                 &format!("{name} is not what the lines of the page give"),
             );
+            is_refused |= found.is_some_and(|finding| finding.grade() > Grade::Notice);
         }
     }
 }
@@ -190,7 +204,9 @@ fn pages_add_up_to_the_total(case: &Case<'_>, out: &mut Findings<'_>) {
     let Some((pages, total)) = sum_of_pages.zip(case.monto_total()) else {
         return;
     };
-    out.tolerated(
+    let as_given = case.given.map_or_else(|| self::pages(case), Given::pages);
+    let was_given = as_given.iter().all(|page| page.monto_subtotal_pagina.is_some());
+    out.of_given(was_given).tolerated(
         || at(&["Paginacion"]),
         pages,
         &[total],

@@ -34,7 +34,8 @@ fn contradicts(done: &BTreeMap<String, Done>, found: &Violation) -> bool {
     let path = found.path.join("/");
     match (done.get(&path), apply::asked(found)) {
         (Some(Done::Removed), Done::Set(_)) | (Some(Done::Set(_)), Done::Removed) => true,
-        (Some(Done::Set(value)), Done::Set(wanted)) => !wanted.is_empty() && *value != wanted,
+        // Where a finding leaves the value open, another may know it.
+        (Some(Done::Set(value)), Done::Set(wanted)) => !value.is_empty() && !wanted.is_empty() && *value != wanted,
         _ => false,
     }
 }

@@ -201,9 +201,10 @@ pub(crate) fn receipt() -> impl Strategy<Value = (ReceiptType, Value)> {
         1_u32..4,
         weighted(0.2, entry()),
         weighted(0.8, Just(())),
+        weighted(0.1, of(Just(2))),
         stated(),
     )
-        .prop_map(|(receipt_type, lines, indicator, payment, entry, buyer, stated)| {
+        .prop_map(|(receipt_type, lines, indicator, payment, entry, buyer, page, stated)| {
             let buyer = buyer.map(|()| json!({"RNCComprador": "198000012", "RazonSocialComprador": "Cliente SRL"}));
             let note = receipt_type.is_note().then(|| {
                 json!({"NCFModificado": "E310000000009", "FechaNCFModificado": "20-11-2026", "CodigoModificacion": 3})
@@ -212,6 +213,7 @@ pub(crate) fn receipt() -> impl Strategy<Value = (ReceiptType, Value)> {
                 "Encabezado": {
                     "IdDoc": {
                         "IndicadorMontoGravado": indicator, "TipoPago": payment, "TipoIngresos": "01",
+                        "TotalPaginas": page.flatten(),
                         "IndicadorNotaCredito": (receipt_type == ReceiptType::E34).then_some(0)
                     },
                     "Emisor": {
@@ -222,6 +224,7 @@ pub(crate) fn receipt() -> impl Strategy<Value = (ReceiptType, Value)> {
                 },
                 "DetallesItems": {"Item": lines},
                 "DescuentosORecargos": entry.map(|entry| json!({"DescuentoORecargo": [entry]})),
+                "Paginacion": page.map(|_| json!([{"PaginaNo": 1, "NoLineaDesde": 1, "NoLineaHasta": lines.len()}])),
                 "InformacionReferencia": note
             });
             payload["Encabezado"]["Totales"] = totals(receipt_type, &payload, stated);
