@@ -16,7 +16,7 @@ use xmldsig::{Limits, examine};
 
 use crate::App;
 use crate::xml_body::{XmlBody, XmlForm, XmlRequest};
-use content::{Content, ContentView, FileNameView};
+use content::{Content, ContentView, FileNameView, Source};
 use signature::{SignatureView, SignerView};
 
 /// What there is to say about a document.
@@ -29,10 +29,14 @@ pub(crate) struct ReportView {
     signer: Option<SignerView>,
     /// What the document says it is; absent when it cannot be read.
     document: Option<ContentView>,
-    /// Fields that are missing, wrong or not allowed, in the order of the document.
+    /// What the official schema refuses, in the order of the document: fields that are missing, wrong or not allowed, elements that are out of
+    /// order, empty or repeated, attributes, namespaces, text between elements.
     structure: Vec<FieldError>,
     /// What the fiscal rules find in an e-CF, each with its grade: `rejected`, `conditional` or `notice`.
     rules: Vec<FieldError>,
+    /// The day that the rules of an e-CF took as today: that of its signature. A finding that only today's date brings is a `notice`.
+    #[schema(example = "27-11-2026")]
+    rules_as_of: Option<String>,
     file_name: FileNameView,
 }
 
@@ -71,10 +75,11 @@ pub(crate) async fn verify_xml(
     let signature = SignatureView::of(&report);
     let certificate = report.certificate.clone();
     let verified = report.into_result().ok();
-    let bytes = verified
-        .as_ref()
-        .map_or(body.bytes.as_ref(), |verified| &verified.document);
-    let content = Content::read(bytes, caller.environment(), now);
+    let source = Source {
+        sent: &body.bytes,
+        content: verified.as_ref().map_or(&body.bytes, |verified| &verified.document),
+    };
+    let content = Content::read(source, caller.environment(), now);
     let signer =
         certificate.map(|certificate| SignerView::of(&certificate, content.issuer(), content.signed_at(), now));
     Ok(Json(ReportView {
@@ -85,5 +90,6 @@ pub(crate) async fn verify_xml(
         document: content.document,
         structure: content.structure,
         rules: content.rules,
+        rules_as_of: content.rules_as_of,
     }))
 }

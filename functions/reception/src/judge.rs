@@ -5,7 +5,7 @@
 //! with them in what it sends.
 
 use ecf::catalogue::CodigoMotivoNoRecibido;
-use ecf::{Document, Encf, Heading, Received, Rnc};
+use ecf::{Document, Encf, Heading, Received, Rnc, Violation, structure};
 use ecf_api::ApiError;
 use jiff::Timestamp;
 use xmldsig::{Certificate, Verified, VerifyError};
@@ -41,7 +41,7 @@ pub(crate) fn judge(xml: &[u8], now: Timestamp) -> Result<Arrived, ApiError> {
     let (Some(rnc_emisor), Some(encf)) = (heading.rnc_emisor, heading.encf) else {
         return Err(unreadable("RNCEmisor or eNCF is missing or cannot be read"));
     };
-    let verdict = structure(bytes, &encf).and_then(|received| {
+    let verdict = well_formed(xml, bytes, &encf).and_then(|received| {
         let signer = signature(verified, &received, now)?;
         Ok(Good { received, signer })
     });
@@ -53,20 +53,32 @@ pub(crate) fn judge(xml: &[u8], now: Timestamp) -> Result<Arrived, ApiError> {
     })
 }
 
-/// A receipt with all its fields, of a type that buyers are sent.
-fn structure(bytes: &[u8], encf: &Encf) -> Result<Received, CodigoMotivoNoRecibido> {
+/// A receipt with all its fields, in the form that the official schema wants, of a type that buyers are sent.
+///
+/// `xml` is what arrived: canonical bytes no longer tell where the signature stood, nor in which encoding they came.
+fn well_formed(xml: &[u8], verified: &[u8], encf: &Encf) -> Result<Received, CodigoMotivoNoRecibido> {
     let refused = Err(CodigoMotivoNoRecibido::ErrorEspecificacion);
-    let received = match Document::from_xml(bytes) {
-        Ok(received) => received,
+    let read = Document::from_xml(verified).and_then(|received| {
+        let form = structure::check(xml, Some(received.receipt_type))?;
+        Ok((received, form))
+    });
+    let (received, form) = match read {
+        Ok(read) => read,
         Err(error) => {
-            tracing::info!(%error, "a document was not received: it cannot be read");
+            let error = ecf_runtime::telemetry::chain(&error).to_string();
+            tracing::info!(error, "a document was not received: it cannot be read");
             return refused;
         }
     };
-    if let Some(first) = received.violations.first() {
+    if let Some(Violation {
+        path, code, message, ..
+    }) = form.first().or(received.violations.first())
+    {
+        let path = path.join("/");
         tracing::info!(
-            path = first.path.join("/"),
-            code = first.code,
+            path,
+            code,
+            message,
             "a document was not received: its structure is wrong"
         );
         return refused;

@@ -31,7 +31,12 @@ pub(crate) fn without_mark(document: &[u8]) -> &[u8] {
 }
 
 fn is_xml(bytes: &[u8]) -> bool {
-    without_mark(bytes).trim_ascii_start().first() == Some(&b'<')
+    // UTF-16 is XML too: it is answered with an acknowledgement that says what is wrong.
+    let is_wide = matches!(
+        bytes,
+        [0xFF, 0xFE, b'<', 0, ..] | [0xFE, 0xFF, 0, b'<', ..] | [0, b'<', ..]
+    );
+    is_wide || without_mark(bytes).trim_ascii_start().first() == Some(&b'<')
 }
 
 struct Part<'b> {

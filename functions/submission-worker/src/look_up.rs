@@ -12,7 +12,7 @@ use ecf_taxauth::{
 use crate::send::{LEASE, again_after_lease, hand_over, submitted};
 use crate::{App, hold, later, schedule, verdict};
 
-const OUTCOME_UNKNOWN: &str = "the send was lost and this environment has no look-up; an operator decides, since a second send would reset the certification";
+const OUTCOME_UNKNOWN: &str = "the send was lost and this environment has no look-up of e-CF sent in full; an operator decides, since a second send would reset the certification";
 
 /// What the authority says of a receipt's number.
 pub(crate) enum Found {
@@ -140,7 +140,6 @@ pub(crate) async fn ask(session: &Session<'_>, receipt: &Receipt) -> Result<Foun
             };
             Ok(of_judged(session.summary_state(query).await?))
         }
-        Some(Service::ConsultaEstado) => state(session, receipt).await,
         _ => match session.submissions(rnc_emisor, &signed.encf).await? {
             Submissions::Found(found) => of_submissions(session, receipt, found).await,
             Submissions::None(_) => Ok(Found::Nothing),

@@ -30,6 +30,9 @@ const ABANDONED: Failure<'static> = Failure {
     message: "a new attempt of the certification began before it was sent: send it with a new idempotency_key",
     taxauth_response: None,
 };
+/// What to do about "Tipo de certificado no admitido", which no retry mends.
+const WRONG_KIND: &str = "the certificate is not one for tax procedures (\"para procedimiento tributario\"), is self-signed, or is that of an \
+    issuer of certificates instead of the signer's own; upload the right P12, then retry";
 const NO_DOCUMENT: Failure<'static> = Failure {
     code: "signed_xml_missing",
     message: "the signed document is not in the bucket",
@@ -109,11 +112,14 @@ async fn without_token(
 ) -> Result<Outcome<SubmissionJob>, StoreError> {
     let is_patient = job.attempt() < REFUSED_TOKENS;
     match error {
-        TokenError::Refused(answer) if !is_patient => {
+        TokenError::Refused(answer) if !is_patient || answer.refuses_the_kind_of_certificate() => {
             let code = answer.error_code().unwrap_or("certificate_refused");
-            let message = answer
+            let mut message = answer
                 .words()
                 .unwrap_or_else(|| "the tax authority refused the certificate without a word".to_owned());
+            if answer.refuses_the_kind_of_certificate() {
+                message = format!("{message}: {WRONG_KIND}");
+            }
             let response = answer.to_json();
             let failure = Failure {
                 code,

@@ -144,7 +144,6 @@ impl Service {
     pub(crate) fn is_offered_in(self, environment: Environment) -> bool {
         match self {
             Self::EstatusServicios => false,
-            Self::ConsultaRfce => environment == Environment::Ecf,
             Self::EmisorReceptor => environment == Environment::Testecf,
             Self::ConsultaEstado | Self::ConsultaTrackIds | Self::AnulacionRangos | Self::ConsultaDirectorio => {
                 environment != Environment::Certecf

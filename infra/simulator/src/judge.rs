@@ -134,7 +134,7 @@ fn judge_receipt(case: &Case<'_>) -> Result<Verdict, Stop> {
 fn arithmetic(root: &Element, tipo: u8, findings: &mut Findings) -> Option<()> {
     let receipt = amounts::Receipt::read(root)?;
     lines::check(&receipt, tipo, findings)?;
-    totals::check(&receipt, findings)
+    totals::check(&receipt, tipo, findings)
 }
 
 fn judge_summary(case: &Case<'_>) -> Result<Verdict, Stop> {

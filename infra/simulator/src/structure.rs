@@ -65,6 +65,16 @@ pub(crate) fn faults_of_message(root: &Element, name: &str) -> Vec<String> {
     }
 }
 
+/// Whether a receipt of that type may have an element of that name.
+pub(crate) fn is_allowed(name: &str, tipo: u8) -> bool {
+    fn is_among(nodes: &[Node], name: &str, column: &Column) -> bool {
+        let mut allowed = nodes.iter().filter(|node| column.presence(node) != Presence::MustNot);
+        allowed.any(|node| node.name == name || is_among(&node.children, name, column))
+    }
+    let index = TYPES.iter().position(|one| *one == tipo);
+    index.is_some_and(|index| is_among(receipt_table(), name, &Column { index, tipo }))
+}
+
 struct Column {
     index: usize,
     tipo: u8,

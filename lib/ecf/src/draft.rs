@@ -150,17 +150,7 @@ impl Draft {
         }
         let problems = self.computed.iter().flat_map(|computed| &computed.problems);
         violations.extend(problems.map(totals::Problem::violation));
-        let lines = self.document.detalles_items.item.len();
-        let small = self.receipt_type == ReceiptType::E32 && is_below_threshold(&self.document);
-        if self.receipt_type == ReceiptType::E32 && !small && lines > LINES_SENT_IN_FULL {
-            let path = vec!["DetallesItems".to_owned(), "Item".to_owned()];
-            let message = format!("a consumer invoice of RD$250,000.00 or more has {LINES_SENT_IN_FULL} lines at most");
-            violations.push(
-                Violation::rejected(path, "ESTRUCTURA-03", "too_long", message)
-                    .with_given(&lines.to_string())
-                    .with_expected(format!("at most {LINES_SENT_IN_FULL}")),
-            );
-        }
+        violations.extend(too_many_lines(&self.document, self.receipt_type));
         if violations.is_empty() {
             return Ok(Ecf {
                 receipt_type: self.receipt_type,
@@ -295,6 +285,22 @@ fn is_computed(violation: &Violation, which: impl Fn(&str) -> bool) -> bool {
     };
     let mut computed = totals::ALWAYS_COMPUTED.iter().chain(&totals::COMPUTED_FOR_LINES);
     computed.any(|name| name == field) && which(field)
+}
+
+/// More lines than the schema allows in a consumer invoice that is sent in full: [`Limit`](crate::field::Limit) does not know the total.
+pub(crate) fn too_many_lines(document: &Document, receipt_type: ReceiptType) -> Option<Violation> {
+    let lines = document.detalles_items.item.len();
+    if receipt_type != ReceiptType::E32 || is_below_threshold(document) || lines <= LINES_SENT_IN_FULL {
+        return None;
+    }
+    let path = vec!["DetallesItems".to_owned(), "Item".to_owned()];
+    let message = format!("a consumer invoice of RD$250,000.00 or more has {LINES_SENT_IN_FULL} lines at most");
+    let fault = Violation::rejected(path, "ESTRUCTURA-03", "too_long", message);
+    Some(
+        fault
+            .with_given(&lines.to_string())
+            .with_expected(format!("at most {LINES_SENT_IN_FULL}")),
+    )
 }
 
 pub(crate) fn is_below_threshold(document: &Document) -> bool {

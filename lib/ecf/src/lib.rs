@@ -25,6 +25,7 @@ mod rnc;
 pub mod rules;
 mod stamp;
 mod state;
+pub mod structure;
 mod text;
 pub mod totals;
 mod violation;

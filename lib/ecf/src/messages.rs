@@ -39,7 +39,7 @@ fn list_paths(violations: &[Violation]) -> String {
 }
 
 /// Obligations of messages are the same in every column, so any type reads them.
-const ANY_TYPE: ReceiptType = ReceiptType::E32;
+pub(crate) const ANY_TYPE: ReceiptType = ReceiptType::E32;
 
 fn read<B: Block>(bytes: &[u8], root: &'static str) -> Result<B, MessageError> {
     let node = xml::parse_root(bytes, root)?;

@@ -18,6 +18,7 @@
 //! | `ESTRUCTURA-32` to `-34` | an RNC, an e-NCF, the number of a modified receipt is none |
 //! | `ESTRUCTURA-40`, `-41` | TipoeCF, the number's type is not that of the receipt |
 //! | `ESTRUCTURA-42`, `-43` | the payload's number, its expiry is not the assigned one |
+//! | `ESTRUCTURA-50` to `-54` | in received XML: an element is out of order, is empty, has an attribute, is in a namespace, has text between its elements |
 //! | `AVISO-01` | the payload was wrapped in `ECF` |
 //! | `AVISO-02` | another name or shape was taken for the right one |
 //! | `AVISO-03` | line breaks were replaced |

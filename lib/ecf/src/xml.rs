@@ -2,6 +2,10 @@
 //!
 //! No document type is read, so entities stay the five of XML itself; depth is bounded.
 
+mod encoding;
+
+use std::collections::HashMap;
+
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, Event};
 use thiserror::Error;
@@ -16,6 +20,18 @@ pub enum XmlError {
     Utf8 {
         /// The first wrong byte, counted from 0.
         offset: usize,
+    },
+    /// Another encoding, by the first bytes or by the declaration.
+    #[error("the document is in the encoding {found}: only UTF-8 is read")]
+    Encoding {
+        /// The encoding.
+        found: String,
+    },
+    /// Another version of XML.
+    #[error("the document is XML {found}: only XML 1.0 is read")]
+    Version {
+        /// The version.
+        found: String,
     },
     /// The text is no well-formed XML.
     #[error("the document is not well-formed at byte {offset}")]
@@ -57,8 +73,13 @@ pub enum XmlError {
 struct Open {
     name: Piece,
     members: Vec<(Piece, Node)>,
+    /// Where each name stands in `members`, once there are more than a block has.
+    places: HashMap<Piece, usize>,
     text: String,
 }
+
+/// Members that are searched one by one; no block has more.
+const FEW_MEMBERS: usize = 64;
 
 impl Open {
     fn close(self) -> (Piece, Node) {
@@ -74,19 +95,45 @@ impl Open {
 
     /// Adds a child; a name that is there already makes a list.
     fn add(&mut self, name: Piece, node: Node) {
-        match self.members.iter_mut().rev().find(|(known, _)| *known == name) {
-            Some((_, Node::Array(elements))) => elements.push(node),
-            Some((_, one)) => *one = Node::Array(vec![std::mem::replace(one, Node::Null), node]),
-            None => self.members.push((name, node)),
+        match self.place(&name).map(|place| &mut self.members[place].1) {
+            Some(Node::Array(elements)) => elements.push(node),
+            Some(one) => *one = Node::Array(vec![std::mem::replace(one, Node::Null), node]),
+            None => {
+                if self.members.len() >= FEW_MEMBERS {
+                    self.places.insert(name.clone(), self.members.len());
+                }
+                self.members.push((name, node));
+            }
         }
+    }
+
+    /// Where a name stands already. A stranger's thousands of names are found in the map.
+    fn place(&self, name: &Piece) -> Option<usize> {
+        let few = &self.members[..self.members.len().min(FEW_MEMBERS)];
+        let place = few.iter().rposition(|(known, _)| known == name);
+        place.or_else(|| self.places.get(name).copied())
     }
 }
 
 /// The content of the root element, which must have this name. Namespaces are not looked at.
 pub(crate) fn parse_root(bytes: &[u8], expected: &'static str) -> Result<Node, XmlError> {
-    let text = std::str::from_utf8(bytes).map_err(|error| XmlError::Utf8 {
+    root_of(decode(bytes)?, expected)
+}
+
+/// The same of a document in whatever encoding and version, for the parts of it that are ASCII.
+pub(crate) fn parse_root_of_any_encoding(bytes: &[u8], expected: &'static str) -> Result<Node, XmlError> {
+    root_of(&encoding::decode_lossy(bytes), expected)
+}
+
+/// The text of a document in UTF-8 and XML 1.0.
+pub(crate) fn decode(bytes: &[u8]) -> Result<&str, XmlError> {
+    encoding::check(bytes)?;
+    std::str::from_utf8(bytes).map_err(|error| XmlError::Utf8 {
         offset: error.valid_up_to(),
-    })?;
+    })
+}
+
+fn root_of(text: &str, expected: &'static str) -> Result<Node, XmlError> {
     let (given, node) = parse(text.strip_prefix('\u{FEFF}').unwrap_or(text))?;
     if &*given == expected {
         Ok(node)
@@ -117,6 +164,7 @@ fn parse(text: &str) -> Result<(Piece, Node), XmlError> {
                 open.push(Open {
                     name,
                     members: Vec::new(),
+                    places: HashMap::new(),
                     text: String::new(),
                 });
             }
@@ -158,7 +206,7 @@ fn parse(text: &str) -> Result<(Piece, Node), XmlError> {
     }
 }
 
-fn resolve(reference: &BytesRef<'_>, offset: u64) -> Result<char, XmlError> {
+pub(crate) fn resolve(reference: &BytesRef<'_>, offset: u64) -> Result<char, XmlError> {
     if let Some(character) = reference
         .resolve_char_ref()
         .map_err(|source| XmlError::Syntax { offset, source })?

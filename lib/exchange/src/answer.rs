@@ -6,7 +6,7 @@
 use ecf::catalogue::EstadoAprobacion;
 use ecf::messages::Acecf;
 use ecf::messages::acecf::DetalleAprobacionComercial;
-use ecf::{Amounts, Encf, Monto, ReceiptState};
+use ecf::{Amounts, Encf, Monto, ReceiptState, structure};
 use ecf_store::{
     AnnouncementId, Answered, ArtifactKind, Artifacts, BuyerAnswer, ContentHash, Receipt, Scope, StoreError, Table,
 };
@@ -38,14 +38,20 @@ impl NotTaken {
     }
 }
 
-/// Reads and verifies an answer. Its certificate must have been valid when it was signed.
+/// Reads and verifies an answer, whose form must be that of the official schema. Its certificate must have been valid when it was signed.
 ///
 /// # Errors
 /// `signature` or `structure`, with what is wrong.
 pub fn read(document: &[u8], limits: &Limits, now: Timestamp) -> Result<SignedAnswer, NotTaken> {
     let document = document.strip_prefix("\u{feff}".as_bytes()).unwrap_or(document);
+    let form = structure::check(document, None);
+    let form = form.map_err(|error| NotTaken::because("structure", error.to_string()))?;
     let verified = xmldsig::verify(document, limits);
     let verified = verified.map_err(|error| NotTaken::because("signature", error.to_string()))?;
+    if let Some(first) = form.first() {
+        let why = format!("{}: {}", first.path.join("/"), first.message);
+        return Err(NotTaken::because("structure", why));
+    }
     let acecf = Acecf::from_xml(&verified.document);
     let acecf = acecf.map_err(|error| NotTaken::because("structure", error.to_string()))?;
     let detail = acecf.detalle_aprobacion_comercial;

@@ -10,6 +10,9 @@ use crate::body::{Body, Record, Value, plain};
 /// earlier copy of the very same receipt.
 const SEQUENCE_ALREADY_USED: u32 = 1209;
 
+/// How the authority refuses a certificate of the wrong kind (seen in 2026 as a bare JSON string with status 400).
+const CERTIFICATE_KIND_REFUSED: &str = "tipodecertificadonoadmitido";
+
 /// As much of an answer as is kept; a record item holds it.
 const MAX_RAW_BYTES: usize = 8 * 1024;
 
@@ -112,7 +115,8 @@ impl Answer {
         self.estado = record.text("estado").map(str::to_owned);
         self.track_id = record.text("trackid").map(str::to_owned);
         self.secuencia_utilizada = record.text("secuenciautilizada").and_then(truth);
-        for name in ["mensajes", "mensaje", "error"] {
+        // `errores` lists what is behind a general `mensaje`.
+        for name in ["mensajes", "mensaje", "error", "errores"] {
             record.all(name).for_each(|value| self.say_all(value));
         }
         if let Some(valor) = record.text("valor") {
@@ -180,6 +184,14 @@ impl Answer {
                 .mensajes
                 .iter()
                 .any(|mensaje| mensaje.codigo.as_deref().and_then(number) == Some(SEQUENCE_ALREADY_USED))
+    }
+
+    /// Whether the authority refuses the certificate for its kind, which no later attempt changes.
+    #[must_use]
+    pub fn refuses_the_kind_of_certificate(&self) -> bool {
+        self.mensajes
+            .iter()
+            .any(|mensaje| plain(&mensaje.valor).contains(CERTIFICATE_KIND_REFUSED))
     }
 
     /// The first code that says something, for `error_code`: a message's, unless it is 0, else the state's.

@@ -51,6 +51,7 @@ impl TimeOuts {
 }
 
 impl Default for TimeOuts {
+    /// For uploads and all that nobody waits for: the reception was seen to answer after 13 to 14 seconds (August 2026).
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(5),

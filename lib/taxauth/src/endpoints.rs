@@ -59,11 +59,11 @@ impl Service {
             | Self::Recepcion
             | Self::RecepcionFc
             | Self::ConsultaResultado
+            | Self::ConsultaRfce
             | Self::AprobacionComercial => true,
             Self::ConsultaEstado | Self::ConsultaTrackIds | Self::ConsultaDirectorio | Self::AnulacionRangos => {
                 environment != Environment::CerteCF
             }
-            Self::ConsultaRfce => environment == Environment::Ecf,
         }
     }
 
@@ -118,13 +118,13 @@ impl fmt::Display for Service {
 
 /// The service that can tell whether a receipt whose answer was lost was taken, or none in that environment.
 ///
-/// Certification offers no look-up: there a receipt with an unknown outcome waits for an operator.
+/// Certification offers no look-up of receipts sent in full: one with an unknown outcome waits for an operator there.
 #[must_use]
 pub fn where_to_look(environment: Environment, sent_as_summary: bool) -> Option<Service> {
-    let service = match (sent_as_summary, environment) {
-        (false, _) => Service::ConsultaTrackIds,
-        (true, Environment::Ecf) => Service::ConsultaRfce,
-        (true, _) => Service::ConsultaEstado,
+    let service = if sent_as_summary {
+        Service::ConsultaRfce
+    } else {
+        Service::ConsultaTrackIds
     };
     service.is_offered_in(environment).then_some(service)
 }
@@ -349,12 +349,12 @@ mod tests {
     }
 
     #[test]
-    fn certification_offers_nowhere_to_look() {
+    fn c14_summaries_are_looked_up_everywhere_and_full_receipts_not_in_certification() {
         let expected = [
             (Environment::TesteCF, false, Some(Service::ConsultaTrackIds)),
-            (Environment::TesteCF, true, Some(Service::ConsultaEstado)),
+            (Environment::TesteCF, true, Some(Service::ConsultaRfce)),
             (Environment::CerteCF, false, None),
-            (Environment::CerteCF, true, None),
+            (Environment::CerteCF, true, Some(Service::ConsultaRfce)),
             (Environment::Ecf, false, Some(Service::ConsultaTrackIds)),
             (Environment::Ecf, true, Some(Service::ConsultaRfce)),
         ];

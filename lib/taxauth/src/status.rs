@@ -31,9 +31,15 @@ pub enum StatusError {
     /// It did not answer.
     #[error("the status service does not answer")]
     NotReached(#[source] reqwest::Error),
-    /// It refused or failed.
+    /// It failed.
     #[error("the status service answers with status {0}")]
     Status(u16),
+    /// It is not there for us: the key is not (or no longer) known, or nothing stands at the address. Seen in 2026 as 401 and 404; the
+    /// description of May 2026 has no chapter about it any more.
+    #[error(
+        "the status service refuses with status {0}: how the authority is stays unknown, and nothing is held for it"
+    )]
+    Withdrawn(u16),
     /// It answered with something else.
     #[error("the status service answers with something that is not the list of {0}")]
     Odd(&'static str),
@@ -108,6 +114,7 @@ impl StatusService {
             .map_err(|error| StatusError::NotReached(error.without_url()))?;
         match reply {
             Ok(reply) => Ok(reply.body()),
+            Err(status @ (401 | 403 | 404 | 410)) => Err(StatusError::Withdrawn(status)),
             Err(status) => Err(StatusError::Status(status)),
         }
     }

@@ -59,8 +59,8 @@ impl StatusWatch {
         Ok(self.key.text(now).await?.is_some())
     }
 
-    /// Asks, unless somebody did within `spacing`, and keeps what is said. A service that does not answer leaves what is
-    /// known as it is.
+    /// Asks, unless somebody did within `spacing`, and keeps what is said. A service that does not answer leaves what is known as it is; one
+    /// that refuses (401, 404) makes it unknown, never down. Announced windows stay either way.
     ///
     /// # Errors
     /// When the table or Secrets Manager fails.
@@ -90,7 +90,7 @@ impl StatusWatch {
         answers: &Answers,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        if answers.are_empty() {
+        if answers.are_empty() && !answers.are_withdrawn() {
             return Ok(());
         }
         let before = self.table.condition(environment).await?;
@@ -103,7 +103,7 @@ impl StatusWatch {
         // An announced window closes the gates by itself, and opens them to the minute.
         if current_window(&condition, now).is_none() {
             for host in Host::ALL {
-                if let Some(available) = condition.status.as_ref().and_then(|status| says(status, host)) {
+                if let Some(available) = answers.said(environment, host, now) {
                     gates.note_status(environment, host, available).await;
                 }
             }
@@ -135,16 +135,29 @@ impl Answers {
         self.services.is_err() && self.windows.is_err() && self.available.iter().all(|(_, answer)| answer.is_err())
     }
 
+    /// Whether the service is not there for us.
+    fn are_withdrawn(&self) -> bool {
+        self.are_empty() && self.errors().all(|error| matches!(error, StatusError::Withdrawn(_)))
+    }
+
     /// The first question that was not answered, and why.
     fn problem(&self) -> Option<String> {
+        self.errors().next().map(ToString::to_string)
+    }
+
+    fn errors(&self) -> impl Iterator<Item = &StatusError> {
         let errors = [self.services.as_ref().err(), self.windows.as_ref().err()];
         let available = self.available.iter().map(|(_, answer)| answer.as_ref().err());
-        errors
-            .into_iter()
-            .chain(available)
-            .flatten()
-            .next()
-            .map(ToString::to_string)
+        errors.into_iter().chain(available).flatten()
+    }
+
+    /// What this check says of a host, if anything. What an earlier one said holds nobody today.
+    fn said(&self, environment: Environment, host: Host, now: Timestamp) -> Option<bool> {
+        if self.are_withdrawn() {
+            // Its own "not available" ends with it; what our calls found stays.
+            return Some(true);
+        }
+        says(&self.status(environment, None, now), host)
     }
 
     /// What is known of an environment now; what was not answered stays as it was.
@@ -154,6 +167,8 @@ impl Answers {
                 environment,
                 services.iter().map(|one| (one.environment, one.service.clone())),
             ),
+            // A list of a service that is gone would be shown as its word.
+            Err(StatusError::Withdrawn(_)) => Vec::new(),
             Err(_) => before.map(|before| before.services.clone()).unwrap_or_default(),
         };
         let mut windows = match &self.windows {
@@ -228,6 +243,40 @@ mod tests {
         for (available, services, expected) in cases {
             let status = status(available, &services);
             assert_eq!(Host::ALL.map(|host| says(&status, host)), expected, "{status:?}");
+        }
+    }
+
+    fn answers(
+        services: Result<Vec<Listed>, StatusError>,
+        available: impl Fn() -> Result<bool, StatusError>,
+    ) -> Answers {
+        Answers {
+            services,
+            windows: Err(StatusError::Withdrawn(404)),
+            available: Environment::ALL.map(|environment| (environment, available())),
+        }
+    }
+
+    #[test]
+    fn c14_only_what_is_said_now_holds_calls() {
+        let before = status(Some(false), &[("Recepción FC", false)]);
+        let (environment, now) = (Environment::TesteCF, Timestamp::UNIX_EPOCH);
+        for (answers, fc, services) in [
+            // The list fails, the environment is up: the old list is shown, and holds nobody.
+            (answers(Err(StatusError::Status(500)), || Ok(true)), Some(true), 1),
+            (
+                answers(Err(StatusError::Status(500)), || Err(StatusError::Status(500))),
+                None,
+                1,
+            ),
+            (
+                answers(Err(StatusError::Withdrawn(401)), || Err(StatusError::Withdrawn(401))),
+                Some(true),
+                0,
+            ),
+        ] {
+            assert_eq!(answers.said(environment, Host::Fc, now), fc);
+            assert_eq!(answers.status(environment, Some(&before), now).services.len(), services);
         }
     }
 }

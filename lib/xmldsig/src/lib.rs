@@ -6,7 +6,7 @@
 //! * [`Choice`]: how that certificate was chosen among several of one file;
 //! * [`inspect_pkcs12`]: what is in such a file, and what is wrong with it, also when it does not open;
 //! * [`sign`]: puts a signature into a document whose bytes are already canonical, without parsing it;
-//! * [`without_signature`]: gives back what [`sign`] was given;
+//! * [`without_signature`]: the document of [`sign`] without its signature;
 //! * [`sign_foreign`]: signs XML that somebody else wrote (the authority's seed, forms of its portal);
 //! * [`verify`]: refuses everything outside one strict profile and hands out the bytes that were verified;
 //! * [`examine`]: the same checks, each with its outcome, for people who want to know why;
@@ -20,6 +20,7 @@ mod certificate;
 mod choice;
 mod identity;
 mod pkcs12;
+mod references;
 mod rsa;
 mod sign;
 #[cfg(feature = "testing")]

@@ -2,6 +2,8 @@
 //!
 //! The profile is the one that the authority's own software uses: inclusive C14N, one reference to the whole document, SHA-256, the
 //! certificate in `KeyInfo`, and no white space anywhere, because a verifier may drop it.
+//!
+//! The signed bytes are the canonical ones except for five characters, which [`references`] writes as the authority wants them.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -12,6 +14,7 @@ use crate::c14n::Method;
 use crate::c14n::document::{self, Options, Signatures};
 use crate::c14n::writer::{self, Context};
 use crate::identity::Identity;
+use crate::references;
 use crate::xml::reader;
 use crate::xml::{Limits, XmlError};
 
@@ -19,7 +22,7 @@ use crate::xml::{Limits, XmlError};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Signed {
-    /// The document with its signature: the bytes to store and to send.
+    /// The document with its signature: the bytes to store and to send. Five characters of its text are references: `" ' © ® €`.
     pub xml: Vec<u8>,
     /// The text of `SignatureValue`; the security code of a receipt is its first six characters.
     pub signature_value: String,
@@ -62,7 +65,7 @@ pub fn sign(canonical_xml: &[u8], identity: &Identity) -> Result<Signed, SignErr
 /// Signs XML that somebody else wrote: the authority's seed, forms of its portal.
 ///
 /// Text nodes of nothing but blanks are left out first, as the authority does when it reads the document; what comes out is in canonical
-/// form. Namespace declarations on the root are inherited by `SignedInfo`.
+/// form, except for the references in its text. Namespace declarations on the root are inherited by `SignedInfo`.
 ///
 /// # Errors
 ///
@@ -133,8 +136,9 @@ fn finish(
     let signature_value = STANDARD.encode(identity.sign_digest(&Sha256::digest(signed_info).into())?);
     let certificate = identity.certificate_base64();
     let (before, after) = document.split_at(root_end);
+    let before = references::in_text(before);
     let parts: [&[u8]; 10] = [
-        before,
+        &before,
         b"<Signature xmlns=\"http://www.w3.org/2000/09/xmldsig#\">",
         SIGNED_INFO_START.as_bytes(),
         signed_info_body.as_bytes(),

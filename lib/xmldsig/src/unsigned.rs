@@ -3,8 +3,8 @@
 const START: &[u8] = b"<Signature xmlns=\"http://www.w3.org/2000/09/xmldsig#\">";
 const END: &[u8] = b"</Signature>";
 
-/// The canonical bytes that were signed: a document of [`sign`](crate::sign) without its signature, which stands before the root's
-/// end tag. `None` for bytes that are no such document; nothing is verified.
+/// The stored bytes of a document of [`sign`](crate::sign) without its signature, which stands before the root's end tag. They are the
+/// canonical bytes except for the references in the text. `None` for bytes that are no such document; nothing is verified.
 pub fn without_signature(signed: &[u8]) -> Option<Vec<u8>> {
     let root_end = last(signed, b"</")?;
     let before = signed.get(..root_end)?.strip_suffix(END)?;

@@ -1,9 +1,11 @@
 //! Reading XML from strangers: bounds, errors, and the tokens of a well-formed document.
 //!
-//! [`reader`] turns bytes into tokens, [`attributes`] reads what stands inside a start tag, [`characters`] knows which characters XML allows.
+//! [`reader`] turns bytes into tokens, [`attributes`] reads what stands inside a start tag, [`characters`] knows which characters XML allows,
+//! [`encoding`] names the encoding of a document that is not UTF-8.
 
 pub(crate) mod attributes;
 pub(crate) mod characters;
+mod encoding;
 pub(crate) mod reader;
 
 /// Bounds on what is read from strangers.

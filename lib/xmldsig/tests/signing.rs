@@ -7,7 +7,7 @@ mod common;
 use common::{identity, receipt, run, shared, write};
 use openssl::pkey::PKey;
 use openssl::rsa::Rsa;
-use xmldsig::{Limits, SignError, Signed, sign, sign_foreign, testing, verify};
+use xmldsig::{Limits, Method, SignError, Signed, canonicalize, sign, sign_foreign, testing, verify};
 
 /// Verifies with our verifier and, where it is installed, with xmlsec1.
 fn assert_verifies(name: &str, signed: &Signed) {
@@ -31,15 +31,48 @@ fn canonical_documents_are_signed_as_they_are() {
         assert_verifies(&format!("receipt-{items}"), &signed);
         let verified = verify(&signed.xml, &Limits::default()).unwrap();
         assert_eq!(verified.document, document.as_bytes());
-        // Nothing but the signature was added, and no white space with it.
+        // Nothing but the signature and references for characters was added, and no white space with it.
         let text = String::from_utf8(signed.xml.clone()).unwrap();
         let (before, rest) = text.split_once("<Signature").unwrap();
         let (signature, after) = rest.split_once("</Signature>").unwrap();
-        assert_eq!(format!("{before}{after}"), document);
+        let unsigned = format!("{before}{after}");
+        let canonical = canonicalize(unsigned.as_bytes(), Method::Inclusive, &Limits::default()).unwrap();
+        assert_eq!(canonical, document.as_bytes());
+        assert!(!unsigned.contains(['"', '\'']));
         assert!(!signature.contains(['\n', '\r', '\t']));
         assert!(!signature.contains("> <"));
         assert_eq!(signed.digest, openssl::sha::sha256(document.as_bytes()));
     }
+}
+
+#[test]
+fn c15_five_characters_are_signed_raw_and_stored_as_references() {
+    let canonical = "<ECF><RazonSocialEmisor>O'Neill &amp; \"Hijos\" ©2026 ®</RazonSocialEmisor><NombreItem>Café 5 €</NombreItem></ECF>";
+    let stored = "<ECF><RazonSocialEmisor>O&#39;Neill &amp; &#34;Hijos&#34; &#169;2026 &#174;</RazonSocialEmisor>\
+                  <NombreItem>Café 5 &#8364;</NombreItem><Signature ";
+    let signed = sign(canonical.as_bytes(), identity()).unwrap();
+    assert!(
+        signed.xml.starts_with(stored.as_bytes()),
+        "{}",
+        String::from_utf8_lossy(&signed.xml)
+    );
+    // The digest is that of the canonical form, and so is what a verifier hands out.
+    assert_eq!(signed.digest, openssl::sha::sha256(canonical.as_bytes()));
+    assert_eq!(
+        verify(&signed.xml, &Limits::default()).unwrap().document,
+        canonical.as_bytes()
+    );
+    assert_verifies("references", &signed);
+    // A form of the portal, with the same characters in attributes, where they may stand raw.
+    let form = "<Postulacion a=\"it's © €\" b='\"'>L'Oréal \"®\"</Postulacion>";
+    let signed = sign_foreign(form.as_bytes(), identity(), &Limits::default()).unwrap();
+    let expected = "<Postulacion a=\"it's © €\" b=\"&quot;\">L&#39;Oréal &#34;&#174;&#34;<Signature ";
+    assert!(
+        signed.xml.starts_with(expected.as_bytes()),
+        "{}",
+        String::from_utf8_lossy(&signed.xml)
+    );
+    assert_verifies("references-foreign", &signed);
 }
 
 /// What xmlsec1 signs, in every form that the profile allows, on ordinary and on difficult documents.

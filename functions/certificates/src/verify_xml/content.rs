@@ -3,7 +3,10 @@
 use ecf::messages::{Acecf, Anecf, Arecf, MessageError, Rfce, Semilla};
 use ecf::rules::{self, Context};
 use ecf::totals::{self, IscRates};
-use ecf::{Document, Encf, Environment, Fecha, FechaHora, Grade, Received, Rnc, Violation, XmlError};
+use ecf::{
+    Document, Encf, Environment, Fecha, FechaHora, Grade, Heading, Received, Rnc, Violation, XmlError,
+    sort_in_document_order, structure,
+};
 use ecf_api::FieldError;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -35,12 +38,22 @@ pub(crate) struct FileNameView {
     fits: Option<bool>,
 }
 
+/// The bytes of a document.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Source<'a> {
+    /// As they were sent: only these show the form of the XML.
+    pub(super) sent: &'a [u8],
+    /// What the signature covers, when it verifies.
+    pub(super) content: &'a [u8],
+}
+
 /// A document, read as far as it can be.
 #[derive(Debug, Default)]
 pub(super) struct Content {
     pub(super) document: Option<ContentView>,
     pub(super) structure: Vec<FieldError>,
     pub(super) rules: Vec<FieldError>,
+    pub(super) rules_as_of: Option<String>,
     is_refused: bool,
     issuer: Option<Rnc>,
     signed_at: Option<Timestamp>,
@@ -49,12 +62,16 @@ pub(super) struct Content {
 
 impl Content {
     /// Reads any document of the scheme; a form of the portal has nothing to be judged.
-    pub(super) fn read(bytes: &[u8], environment: Environment, now: Timestamp) -> Self {
-        match Document::from_xml(bytes) {
+    pub(super) fn read(source: Source<'_>, environment: Environment, now: Timestamp) -> Self {
+        let read = Document::from_xml(source.content).and_then(|mut received| {
+            let form = structure::check(source.sent, Some(received.receipt_type))?;
+            received.violations = structure::merge(form, received.violations);
+            Ok(received)
+        });
+        match read {
             Ok(received) => Self::of_receipt(received, environment, now),
-            Err(XmlError::Root { given, .. }) => Self::of_message(bytes, given),
-            Err(error @ XmlError::ReceiptType(_)) => Self::unreadable(Some("ECF".to_owned()), &error),
-            Err(error) => Self::unreadable(None, &error),
+            Err(XmlError::Root { given, .. }) => Self::of_message(source, given),
+            Err(error) => Self::unreadable(heading(source.sent), &error),
         }
     }
 
@@ -93,14 +110,24 @@ impl Content {
         } = received;
         let rates = IscRates::of(environment);
         let computed = totals::compute(&document, receipt_type, &rates);
-        let context = Context {
-            receipt_type,
-            environment,
-            today: Fecha::at(now),
-            computed: &computed,
-            rates: &rates,
+        let as_of = |today| {
+            let context = Context {
+                receipt_type,
+                environment,
+                today,
+                computed: &computed,
+                rates: &rates,
+            };
+            rules::check(&document, &context)
         };
-        let found = rules::check(&document, &context);
+        let today = Fecha::at(now);
+        let signed_at = document.fecha_hora_firma.and_then(FechaHora::instant);
+        // An archived document was right on its day; a clock that runs ahead makes no other day.
+        let signed_on = signed_at.map_or(today, Fecha::at).min(today);
+        let mut found = as_of(signed_on);
+        if signed_on != today {
+            add_as_notices(&mut found, as_of(today));
+        }
         let header = &document.encabezado;
         let (emisor, encf) = (header.emisor.rnc_emisor.clone(), header.id_doc.encf);
         Self {
@@ -117,13 +144,15 @@ impl Content {
             structure: violations.iter().map(finding).collect(),
             is_refused: found.iter().any(|violation| violation.grade == Grade::Rejected),
             rules: found.iter().map(graded).collect(),
+            rules_as_of: Some(signed_on.to_string()),
             expected_name: name(emisor.as_ref(), encf.as_ref()),
             issuer: emisor,
-            signed_at: document.fecha_hora_firma.and_then(FechaHora::instant),
+            signed_at,
         }
     }
 
-    fn of_message(bytes: &[u8], root: String) -> Self {
+    fn of_message(source: Source<'_>, root: String) -> Self {
+        let bytes = source.content;
         let read = match root.as_str() {
             "RFCE" => Rfce::from_xml(bytes).map(Self::of_summary),
             "ARECF" => Arecf::from_xml(bytes).map(Self::of_acknowledgement),
@@ -131,27 +160,32 @@ impl Content {
             "ANECF" => Anecf::from_xml(bytes).map(Self::of_annulment),
             "SemillaModel" => Semilla::from_xml(bytes).map(Self::of_seed),
             _ => {
-                let view = ContentView {
+                return Self::of_root(ContentView {
                     root,
                     ..ContentView::default()
-                };
-                return Self {
-                    document: Some(view),
-                    ..Self::default()
-                };
+                });
             }
         };
-        match read {
-            Ok(content) => content,
-            Err(MessageError::Fields(violations)) => Self {
-                document: Some(ContentView {
-                    root,
-                    ..ContentView::default()
-                }),
-                structure: violations.iter().map(finding).collect(),
-                ..Self::default()
-            },
-            Err(MessageError::Xml(error)) => Self::unreadable(Some(root), &error),
+        let view = ContentView {
+            root,
+            ..ContentView::default()
+        };
+        let (mut content, fields) = match read {
+            Ok(content) => (content, Vec::new()),
+            Err(MessageError::Fields(violations)) => (Self::of_root(view), violations),
+            Err(MessageError::Xml(error)) => return Self::unreadable(Some(view), &error),
+        };
+        match structure::check(source.sent, None) {
+            Ok(form) => content.structure = structure::merge(form, fields).iter().map(finding).collect(),
+            Err(error) => return Self::unreadable(content.document, &error),
+        }
+        content
+    }
+
+    fn of_root(view: ContentView) -> Self {
+        Self {
+            document: Some(view),
+            ..Self::default()
         }
     }
 
@@ -241,21 +275,42 @@ impl Content {
         }
     }
 
-    fn unreadable(root: Option<String>, error: &XmlError) -> Self {
+    fn unreadable(document: Option<ContentView>, error: &XmlError) -> Self {
         let error = FieldError::new(
             ["document"],
             "xml_invalid",
             ecf_runtime::telemetry::chain(error).to_string(),
         );
         Self {
-            document: root.map(|root| ContentView {
-                root,
-                ..ContentView::default()
-            }),
+            document,
             structure: vec![error],
             ..Self::default()
         }
     }
+}
+
+/// Whose a receipt is that cannot be read further: it is in another encoding, or of no known type.
+fn heading(bytes: &[u8]) -> Option<ContentView> {
+    let heading = Heading::from_xml(bytes).ok()?;
+    Some(ContentView {
+        root: "ECF".to_owned(),
+        encf: text(&heading.encf),
+        rnc_emisor: text(&heading.rnc_emisor),
+        rnc_comprador: text(&heading.rnc_comprador),
+        ..ContentView::default()
+    })
+}
+
+/// Adds what is found on a later day only, as notices.
+fn add_as_notices(found: &mut Vec<Violation>, later: Vec<Violation>) {
+    let is_new = |one: &Violation| {
+        !found
+            .iter()
+            .any(|known| (known.code, &known.path) == (one.code, &one.path))
+    };
+    let new: Vec<Violation> = later.into_iter().filter(is_new).collect();
+    found.extend(new.into_iter().map(|one| one.with_grade(Grade::Notice)));
+    sort_in_document_order(found);
 }
 
 fn finding(violation: &Violation) -> FieldError {

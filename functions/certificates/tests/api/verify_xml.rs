@@ -184,3 +184,180 @@ async fn rubbish_gets_a_report_that_says_so() {
     );
     assert_eq!(api.post(VERIFY, XML, vec![b'a'; 5 * 1024 * 1024]).await.status, 413);
 }
+
+#[tokio::test]
+async fn c3_an_archived_receipt_is_judged_as_of_its_signature() {
+    let api = Api::start().await;
+    api.stack.clock().advance(SignedDuration::from_hours(24 * 800));
+    let receipt = RECEIPT.replace(
+        "<FechaVencimientoSecuencia>31-12-2028",
+        "<FechaVencimientoSecuencia>31-12-2026",
+    );
+    let report = api.post(VERIFY, XML, signed(&receipt)).await.expect(200);
+    assert_eq!(report["valid"], true, "{report}");
+    assert_eq!(report["rules_as_of"], "27-11-2026");
+    let rules = report["rules"].as_array().unwrap();
+    let expired = rules.iter().find(|one| one["ctx"]["code"] == "IDDOC-12").unwrap();
+    assert_eq!(expired["ctx"]["grade"], "notice", "{expired}");
+    assert!(
+        expired["msg"].as_str().unwrap().contains("today is 04-02-2029"),
+        "{expired}"
+    );
+
+    // Expired on the day of its signature, it was never right.
+    let late = RECEIPT.replace(
+        "<FechaVencimientoSecuencia>31-12-2028",
+        "<FechaVencimientoSecuencia>31-12-2025",
+    );
+    let report = api.post(VERIFY, XML, signed(&late)).await.expect(200);
+    assert_eq!(report["valid"], false);
+    let rules = report["rules"].as_array().unwrap();
+    let expired = rules.iter().find(|one| one["ctx"]["code"] == "IDDOC-12").unwrap();
+    assert_eq!(expired["ctx"]["grade"], "rejected", "{expired}");
+}
+
+#[tokio::test]
+async fn c3_a_signature_of_the_future_does_not_move_today() {
+    let api = Api::start().await;
+    let ahead = RECEIPT.replace("27-11-2026 10:30:00", "27-11-2029 10:30:00");
+    let report = api.post(VERIFY, XML, signed(&ahead)).await.expect(200);
+    assert_eq!(report["rules_as_of"], "27-11-2026", "{report}");
+}
+
+#[tokio::test]
+async fn c11_what_the_schema_would_refuse_is_named() {
+    let api = Api::start().await;
+    let item = &RECEIPT[RECEIPT.find("<Item>").unwrap()..RECEIPT.find("</DetallesItems>").unwrap()];
+    let items: String = (1..=1_001)
+        .map(|line| item.replace("<NumeroLinea>1<", &format!("<NumeroLinea>{line}<")))
+        .collect();
+    for (from, to, loc, code) in [
+        (
+            "<RNCEmisor>130000001</RNCEmisor><RazonSocialEmisor>Ejemplo SRL</RazonSocialEmisor>",
+            "<RazonSocialEmisor>Ejemplo SRL</RazonSocialEmisor><RNCEmisor>130000001</RNCEmisor>",
+            json!(["document", "Encabezado", "Emisor", "RNCEmisor"]),
+            "ESTRUCTURA-50",
+        ),
+        (
+            "<DireccionEmisor>",
+            "<Sucursal></Sucursal><DireccionEmisor>",
+            json!(["document", "Encabezado", "Emisor", "Sucursal"]),
+            "ESTRUCTURA-51",
+        ),
+        (
+            "<Comprador>",
+            "<Comprador id=\"1\">",
+            json!(["document", "Encabezado", "Comprador"]),
+            "ESTRUCTURA-52",
+        ),
+        (
+            "<Comprador>",
+            "<Comprador xmlns=\"urn:x\">",
+            json!(["document", "Encabezado", "Comprador"]),
+            "ESTRUCTURA-53",
+        ),
+        (
+            "<Comprador>",
+            "texto<Comprador>",
+            json!(["document", "Encabezado"]),
+            "ESTRUCTURA-54",
+        ),
+        (
+            "<Comprador>",
+            "<Nada></Nada><Comprador>",
+            json!(["document", "Encabezado", "Nada"]),
+            "ESTRUCTURA-04",
+        ),
+        (
+            item,
+            &items,
+            json!(["document", "DetallesItems", "Item"]),
+            "ESTRUCTURA-03",
+        ),
+    ] {
+        let report = api
+            .post(VERIFY, XML, signed(&RECEIPT.replacen(from, to, 1)))
+            .await
+            .expect(200);
+        assert_eq!(
+            (&report["signature"]["valid"], &report["valid"]),
+            (&json!(true), &json!(false)),
+            "{to}"
+        );
+        assert!(
+            codes(&report["structure"]).contains(&code),
+            "{}: {}",
+            code,
+            report["structure"]
+        );
+        let found = report["structure"].as_array().unwrap();
+        assert!(
+            found.iter().any(|one| one["loc"] == loc),
+            "{loc}: {}",
+            report["structure"]
+        );
+    }
+    // The signature must be the last element, which the signed bytes alone do not show.
+    let moved = String::from_utf8(signed(RECEIPT)).unwrap();
+    let date = "<FechaHoraFirma>27-11-2026 10:30:00</FechaHoraFirma>";
+    let moved = moved
+        .replace(date, "")
+        .replace("</Signature>", &format!("</Signature>{date}"));
+    let report = api.post(VERIFY, XML, moved).await.expect(200);
+    assert_eq!(codes(&report["structure"]), ["ESTRUCTURA-50"], "{report}");
+    assert_eq!(
+        (&report["signature"]["valid"], &report["valid"]),
+        (&json!(true), &json!(false)),
+        "{report}"
+    );
+}
+
+#[tokio::test]
+async fn c11_messages_are_held_against_their_schema_too() {
+    let api = Api::start().await;
+    let arecf = "<ARECF><DetalleAcusedeRecibo><Version>1.0</Version><RNCComprador>130000002</RNCComprador>\
+<RNCEmisor>130000001</RNCEmisor><eNCF>E310000000001</eNCF><Estado>0</Estado><CodigoMotivoNoRecibido/>\
+<FechaHoraAcuseRecibo>27-11-2026 10:30:00</FechaHoraAcuseRecibo></DetalleAcusedeRecibo></ARECF>";
+    let report = api.post(VERIFY, XML, signed(arecf)).await.expect(200);
+    assert_eq!(
+        codes(&report["structure"]),
+        ["ESTRUCTURA-50", "ESTRUCTURA-51"],
+        "{report}"
+    );
+    assert_eq!(
+        (&report["valid"], &report["document"]["encf"]),
+        (&json!(false), &json!("E310000000001"))
+    );
+}
+
+#[tokio::test]
+async fn c12_another_encoding_is_named_whatever_the_bytes() {
+    let api = Api::start().await;
+    let receipt = String::from_utf8(signed(&RECEIPT.replace("Yuca", "Ñame"))).unwrap();
+    let latin: Vec<u8> = format!("<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>{receipt}")
+        .chars()
+        .map(|one| one as u8)
+        .collect();
+    let ascii = format!(
+        "<?xml version=\"1.0\" encoding=\"us-ascii\"?>{}",
+        receipt.replace('Ñ', "N")
+    )
+    .into_bytes();
+    let newer = format!("<?xml version=\"1.1\"?>{receipt}").into_bytes();
+    let wide: Vec<u8> = format!("\u{FEFF}{receipt}")
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    for (bytes, named) in [
+        (latin, "ISO-8859-1"),
+        (ascii, "us-ascii"),
+        (newer, "XML 1.1"),
+        (wide, "UTF-16"),
+    ] {
+        let report = api.post(VERIFY, XML, bytes).await.expect(200);
+        assert_eq!(report["valid"], false);
+        let words = report["structure"][0]["msg"].as_str().unwrap();
+        assert!(words.contains(named), "{named}: {words}");
+        assert_eq!(report["document"]["encf"], "E310000000001", "{named}: {report}");
+    }
+}

@@ -100,3 +100,37 @@ async fn what_does_not_fit_a_receipt_of_ours_is_refused_and_leaves_nothing() {
     assert_eq!(api.post(bare, &sign_foreign(&acecf("1")), None).await.status, 200);
     assert_eq!(api.receipt().await.buyer_answer.unwrap().estado.code(), "1");
 }
+
+#[tokio::test]
+async fn c11_an_approval_that_the_schema_refuses_is_answered_with_what_is_wrong() {
+    let api = Api::start().await;
+    api.stack.signed_receipt(&api.company, ENCF).await;
+    for (from, to, words) in [
+        (
+            "<Estado>1</Estado>",
+            "<Estado>1</Estado><Estado>1</Estado>",
+            "Estado may stand once at most",
+        ),
+        (
+            "<FechaEmision>27-11-2026</FechaEmision><MontoTotal>11800</MontoTotal>",
+            "<MontoTotal>11800</MontoTotal><FechaEmision>27-11-2026</FechaEmision>",
+            "FechaEmision is out of order",
+        ),
+        ("<Version>", "<Version id=\"1\">", "Version has the attribute id"),
+    ] {
+        let good = acecf("1");
+        assert!(good.contains(from), "{from}");
+        let refused = api.answer(&sign_foreign(&good.replacen(from, to, 1))).await.expect(400);
+        assert_eq!(refused["detail"]["code"], "structure", "{refused}");
+        assert!(refused.to_string().contains(words), "{refused}");
+    }
+    let latin = format!(
+        "<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>{}",
+        String::from_utf8(sign_foreign(&acecf("1"))).unwrap()
+    );
+    let refused = api.answer(latin.as_bytes()).await.expect(400);
+    assert!(refused.to_string().contains("ISO-8859-1"), "{refused}");
+    // An approval with an empty reason is valid under its schema.
+    let reason = acecf("1").replace("</Estado>", "</Estado><DetalleMotivoRechazo></DetalleMotivoRechazo>");
+    api.answer(&sign_foreign(&reason)).await.expect(200);
+}

@@ -80,6 +80,96 @@ async fn each_fault_has_its_reason_and_nothing_of_it_is_kept() {
 }
 
 #[tokio::test]
+async fn c11_what_the_schema_refuses_is_an_error_of_specification() {
+    let api = Api::start().await;
+    let good = unsigned_receipt(api.company.rnc.as_str(), ENCF, api.clock().now());
+    let start = good.find("<Item>").unwrap();
+    let item = good[start..good.find("</DetallesItems>").unwrap()].to_owned();
+    let items: String = (1..=1_001)
+        .map(|line| item.replace("<NumeroLinea>1<", &format!("<NumeroLinea>{line}<")))
+        .collect();
+    let emisor = |inside: &str| format!("<Emisor>{inside}<RNCEmisor>");
+    let faults = [
+        (
+            "<TipoIngresos>01</TipoIngresos><TipoPago>1</TipoPago>",
+            "<TipoPago>1</TipoPago><TipoIngresos>01</TipoIngresos>",
+        ),
+        ("<DireccionEmisor>", "<Sucursal/><DireccionEmisor>"),
+        ("<DireccionEmisor>", "<Sucursal></Sucursal><DireccionEmisor>"),
+        ("<Emisor><RNCEmisor>", &emisor("texto")),
+        ("<Emisor><RNCEmisor>", "<Emisor id=\"1\"><RNCEmisor>"),
+        ("<Emisor><RNCEmisor>", &emisor("<x:Nota xmlns:x=\"urn:x\">1</x:Nota>")),
+        ("<Emisor><RNCEmisor>", "<Emisor xmlns=\"urn:x\"><RNCEmisor>"),
+        ("<Emisor><RNCEmisor>", &emisor("<Nada/>")),
+        ("<TipoPago>1</TipoPago>", "<TipoPago>1</TipoPago><TipoPago>1</TipoPago>"),
+        (item.as_str(), items.as_str()),
+    ];
+    for (from, to) in faults {
+        assert!(good.contains(from), "{from}");
+        let xml = sign_foreign(&good.replacen(from, to, 1));
+        assert_eq!(
+            acknowledged(&api.receive(&xml).await),
+            not_received("1"),
+            "{from} {}",
+            &to[..to.len().min(80)]
+        );
+    }
+    // The signature verifies wherever it stands below the root, but the schema has it at the end.
+    let signed = String::from_utf8(sign_foreign(&good)).unwrap();
+    let firma = &good[good.find("<FechaHoraFirma>").unwrap()..good.find("</ECF>").unwrap()];
+    let moved = signed
+        .replace(firma, "")
+        .replace("</Signature>", &format!("</Signature>{firma}"));
+    assert_eq!(acknowledged(&api.receive(moved.as_bytes()).await), not_received("1"));
+    assert_eq!((api.inbox().await.len(), api.news()), (0, 0));
+}
+
+#[tokio::test]
+async fn c11_what_the_schema_takes_is_received() {
+    let api = Api::start().await;
+    let good = unsigned_receipt(api.company.rnc.as_str(), ENCF, api.clock().now());
+    let identity = xmldsig::Identity::from_pkcs12(ecf_testkit::test_p12(), ecf_testkit::P12_PIN).unwrap();
+    let root = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<ECF xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" \
+                xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xsi:noNamespaceSchemaLocation=\"e-CF-31.xsd\">\n  <!-- c -->";
+    let indented = good.replacen("<ECF>", root, 1).replace("><", ">\n <");
+    let signed = xmldsig::sign_foreign(indented.as_bytes(), &identity, &xmldsig::Limits::default()).unwrap();
+    assert_eq!(acknowledged(&api.receive(&signed.xml).await), received());
+}
+
+#[tokio::test]
+async fn c12_another_encoding_is_an_error_of_specification_whatever_the_bytes() {
+    let api = Api::start().await;
+    let good = unsigned_receipt(api.company.rnc.as_str(), ENCF, api.clock().now()).replace("Yuca", "Ñame");
+    let signed = String::from_utf8(sign_foreign(&good)).unwrap();
+    let latin = |text: String| -> Vec<u8> { text.chars().map(|character| character as u8).collect() };
+    let wide = |text: String, to: fn(u16) -> [u8; 2]| -> Vec<u8> { text.encode_utf16().flat_map(to).collect() };
+    let ascii = signed
+        .replace('Ñ', "N")
+        .replace(|character: char| !character.is_ascii(), "x");
+    for bytes in [
+        latin(format!("<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>{signed}")),
+        // No declaration: UTF-8 by rule, and it is none.
+        latin(signed.clone()),
+        format!("<?xml version=\"1.0\" encoding=\"us-ascii\"?>{ascii}").into_bytes(),
+        format!("<?xml version=\"1.0\" encoding=\"ISO-8859-1\"?>{ascii}").into_bytes(),
+        format!("<?xml version=\"1.1\"?>{signed}").into_bytes(),
+        wide(format!("\u{FEFF}{signed}"), u16::to_le_bytes),
+        wide(format!("\u{FEFF}{signed}"), u16::to_be_bytes),
+    ] {
+        let answer = api.receive(&bytes).await;
+        assert_eq!(
+            acknowledged(&answer),
+            not_received("1"),
+            "{}",
+            String::from_utf8_lossy(&bytes[..60])
+        );
+        let detail = Arecf::from_xml(&answer.bytes).unwrap().detalle_acusede_recibo;
+        assert_eq!(detail.encf.unwrap().to_string(), ENCF);
+    }
+    assert_eq!((api.inbox().await.len(), api.news()), (0, 0));
+}
+
+#[tokio::test]
 async fn the_first_of_two_with_one_number_stays() {
     let api = Api::start().await;
     let now = api.clock().now();

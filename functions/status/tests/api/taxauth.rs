@@ -193,6 +193,34 @@ async fn a_status_service_that_fails_leaves_what_is_known_and_says_so() {
 }
 
 #[tokio::test]
+async fn c14_a_status_service_that_refuses_makes_the_authority_unknown_and_never_down() {
+    for status in [401, 404] {
+        let world = World::start().await;
+        let down = json!({ "service": "recepcion", "ambiente": "testecf", "fault": "maintenance" });
+        world.control(Method::POST, "faults", &down).await;
+        world.get("/refresh").await;
+        assert_eq!(world.get("/impact/TesteCF").await["reason"], "reported");
+        // The service goes away while it says that reception is not available.
+        let gone = json!({ "service": "estatusservicios", "fault": "status", "status": status });
+        world.control(Method::POST, "faults", &gone).await;
+        world.stack.clock().advance(SignedDuration::from_secs(30));
+        let refreshed = world.get("/refresh").await;
+        assert_eq!(refreshed["operational"], true, "{refreshed}");
+        let problem = format!(
+            "the status service refuses with status {status}: how the authority is stays unknown, and nothing is held for it"
+        );
+        assert_eq!(refreshed["problem"], problem);
+        let environment = world.get("/environment/TesteCF").await;
+        assert_eq!(environment["available"], Value::Null);
+        assert_eq!(
+            (&environment["services"], &environment["hosts"][0]["state"]),
+            (&json!([]), &json!("up"))
+        );
+        assert_eq!(world.get("/impact/TesteCF").await["impact"], "none");
+    }
+}
+
+#[tokio::test]
 async fn without_a_key_for_it_the_status_service_is_not_asked_and_our_own_calls_tell() {
     let world = World::with_key(None).await;
     let status = world.get("/refresh").await;

@@ -143,22 +143,47 @@ async fn an_authority_that_says_nothing_for_hours_is_asked_by_way_of_the_due_ind
 
 #[tokio::test]
 async fn where_nothing_can_be_looked_up_an_operator_decides() {
-    for (encf, service) in CASES {
+    let (encf, service) = CASES[0];
+    let mut world = World::in_environment(Environment::CerteCF).await;
+    let fault = json!({ "service": service, "fault": "lose_answer", "times": 1 });
+    world.authority.order(fault).await;
+    let issued = world.issue(encf).await;
+    world.run().await;
+    let receipt = world.receipt(&issued).await;
+    assert_eq!(receipt.state, ReceiptState::Submitted, "{encf}");
+    assert_eq!(receipt.error_code.as_deref(), Some("outcome_unknown"));
+    assert!(receipt.error_message.unwrap().contains("an operator decides"));
+    assert_eq!((receipt.track_id, receipt.next_action_at), (None, None));
+    // Whatever still comes for it, nothing is sent.
+    world.queue(&ecf_testkit::send_job(&issued));
+    world.run().await;
+    assert_eq!(world.authority.submissions(encf).await, 1);
+    assert_eq!(world.events_of(&issued), 0);
+}
+
+#[tokio::test]
+async fn c14_a_summary_whose_answer_was_lost_is_looked_up_in_certification() {
+    for (fault, sends) in [("lose_answer", 1), ("maintenance", 2)] {
+        let (encf, service) = CASES[1];
         let mut world = World::in_environment(Environment::CerteCF).await;
-        let fault = json!({ "service": service, "fault": "lose_answer", "times": 1 });
-        world.authority.order(fault).await;
+        let order = json!({ "service": service, "fault": fault, "times": 1 });
+        world.authority.order(order).await;
         let issued = world.issue(encf).await;
-        world.run().await;
-        let receipt = world.receipt(&issued).await;
-        assert_eq!(receipt.state, ReceiptState::Submitted, "{encf}");
-        assert_eq!(receipt.error_code.as_deref(), Some("outcome_unknown"));
-        assert!(receipt.error_message.unwrap().contains("an operator decides"));
-        assert_eq!((receipt.track_id, receipt.next_action_at), (None, None));
-        // Whatever still comes for it, nothing is sent.
-        world.queue(&ecf_testkit::send_job(&issued));
-        world.run().await;
-        assert_eq!(world.authority.submissions(encf).await, 1);
-        assert_eq!(world.events_of(&issued), 0);
+        let receipt = world.run_until_quiet(&issued).await;
+        assert_eq!(
+            receipt.state,
+            ReceiptState::Accepted,
+            "{fault}: {:?}",
+            receipt.error_code
+        );
+        // Sent again only after the authority said twice that it has no such number.
+        assert_eq!(
+            (receipt.send_attempt, receipt.error_code.as_deref()),
+            (sends, None),
+            "{fault}"
+        );
+        assert_eq!(world.authority.submissions(encf).await, 1, "{fault}");
+        assert_eq!(world.events_of(&issued), 1, "{fault}");
     }
 }
 

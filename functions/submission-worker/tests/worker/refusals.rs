@@ -91,6 +91,31 @@ async fn a_certificate_that_is_not_delegated_stops_its_receipts_before_anything_
 }
 
 #[tokio::test]
+async fn c14_a_certificate_of_the_wrong_kind_stops_its_receipts_at_once_and_says_what_to_do() {
+    let words = "Tipo de certificado no admitido";
+    for order in [
+        json!({ "service": "autenticacion", "fault": "json_string", "mensaje": words }),
+        json!({ "service": "autenticacion", "fault": "status", "status": 400, "body": json!({ "mensaje": words, "errores": ["KeyInfo"] }).to_string() }),
+    ] {
+        let mut world = World::start().await;
+        world.authority.order(order).await;
+        let issued = world.issue("E310000000001").await;
+        assert!(world.step().await);
+        let receipt = world.receipt(&issued).await;
+        assert_eq!(receipt.state, ReceiptState::Failed, "no attempt mends it");
+        assert_eq!(receipt.error_code.as_deref(), Some("certificate_refused"));
+        let message = receipt.error_message.unwrap();
+        assert!(
+            message.starts_with(words) && message.contains("upload the right P12"),
+            "{message}"
+        );
+        assert_eq!(receipt.send_attempt, 0);
+        world.run().await;
+        assert_eq!(world.authority.answers("recepcion", 200).await, 0);
+    }
+}
+
+#[tokio::test]
 async fn a_delegation_that_comes_in_time_saves_the_receipt() {
     let mut world = World::start().await;
     world

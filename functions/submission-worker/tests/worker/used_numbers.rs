@@ -28,14 +28,9 @@ async fn sent_twice(environment: Environment, encf: &str, service: &str, look_up
 #[tokio::test]
 async fn our_own_earlier_bytes_are_a_success() {
     for environment in [Environment::TesteCF, Environment::Ecf] {
-        let summaries = if environment == Environment::Ecf {
-            "consultarfce"
-        } else {
-            "consultaestado"
-        };
         for (encf, service, look_up) in [
             ("E310000000001", "recepcion", "consultatrackids"),
-            ("E320000000001", "recepcionfc", summaries),
+            ("E320000000001", "recepcionfc", "consultarfce"),
         ] {
             let world = sent_twice(environment, encf, service, look_up).await;
             let found = world

@@ -166,6 +166,42 @@ async fn b6_the_contract_lists_the_headers_of_a_delivery() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn c15_characters_of_the_authoritys_table_are_sent_as_references_and_accepted() {
+    let system = System::start().await;
+    let caller = &system.caller;
+    for ecf_type in ["31", "32"] {
+        let mut payload = payload(&caller.rnc, &caller.today(), ecf_type, 1_000);
+        let buyer = "O'Neill \"Hijos\" & Cía ©®";
+        payload["Encabezado"]["Comprador"]["RazonSocialComprador"] = json!(buyer);
+        payload["DetallesItems"]["Item"][0]["NombreItem"] = json!("Tubo 3\" a 5 €");
+        let issued = caller
+            .issue(&format!("c15-{ecf_type}"), ecf_type, &payload)
+            .await
+            .expect(201);
+        // The simulated authority verifies with code that is not ours.
+        caller.wait_for_state(&issued, "accepted").await;
+        let id = issued["public_id"].as_str().unwrap();
+        let files: &[&str] = if ecf_type == "32" { &["xml", "rfce"] } else { &["xml"] };
+        for file in files {
+            let stored = caller.download(&format!("/ecf/{id}/{file}")).await;
+            let stored = String::from_utf8(stored).unwrap();
+            let name = "O&#39;Neill &#34;Hijos&#34; &amp; Cía &#169;&#174;";
+            assert!(stored.contains(name), "{file}: {stored}");
+            assert_eq!(stored.contains("Tubo 3&#34; a 5 &#8364;"), *file == "xml", "{stored}");
+            let text = stored
+                .split('<')
+                .filter_map(|piece| piece.split_once('>'))
+                .map(|(_, text)| text);
+            assert!(
+                text.clone().all(|text| !text.contains(['"', '\'', '©', '®', '€'])),
+                "{stored}"
+            );
+        }
+    }
+    system.local.shutdown().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_rejection_keeps_the_authoritys_words_and_is_told() {
     let system = System::start().await;
     let (caller, receiver) = (&system.caller, Receiver::start().await);

@@ -25,7 +25,9 @@ pub(super) fn check(root: &Element, tipo: u8, findings: &mut Findings) {
     if tipo == 32 && reaches_threshold && header("Comprador", "RazonSocialComprador").is_none() {
         findings.error("0", "Falta RazonSocialComprador.");
     }
-    if header("IdDoc", "TipoPago") == Some("2") && header("IdDoc", "FechaLimitePago").is_none() {
+    // FechaLimitePago is conditional (2) in all types but these: 43 has no such field (0), in 47 it is optional (3).
+    let states_a_last_day = !matches!(tipo, 43 | 47);
+    if states_a_last_day && header("IdDoc", "TipoPago") == Some("2") && header("IdDoc", "FechaLimitePago").is_none() {
         findings.error("0", "FechaLimitePago es obligatoria cuando TipoPago es 2.");
     }
     let pages = root.get("Paginacion").map(|paging| paging.children.len().to_string());

@@ -7,6 +7,7 @@ use super::{
     amounts::{Adjustment, Line, Receipt, cents, product, sum},
     taxes,
 };
+use crate::structure;
 
 /// A line may differ by one peso.
 const TOLERANCE: Decimal = Decimal::ONE;
@@ -19,7 +20,7 @@ pub(super) fn check(receipt: &Receipt<'_>, tipo: u8, findings: &mut Findings) ->
         check_indicator(line, tipo, findings);
         adjustment(line, &line.discount, "2020", "Descuento", findings)?;
         adjustment(line, &line.surcharge, "2030", "Recargo", findings)?;
-        check_subquantities(line, findings);
+        check_subquantities(line, tipo, findings);
         check_amount(line, findings)?;
     }
     Some(())
@@ -71,8 +72,11 @@ fn adjustment(line: &Line<'_>, given: &Adjustment, codigo: &str, word: &str, fin
     Some(())
 }
 
-fn check_subquantities(line: &Line<'_>, findings: &mut Findings) {
-    let needed = line.taxes.iter().any(|code| taxes::is_selective(*code)) && line.unit != Some(taxes::BULK);
+fn check_subquantities(line: &Line<'_>, tipo: u8, findings: &mut Findings) {
+    // 44 may carry the taxes, and has no subquantities.
+    let has_table = structure::is_allowed("TablaSubcantidad", tipo);
+    let needed =
+        has_table && line.taxes.iter().any(|code| taxes::is_selective(*code)) && line.unit != Some(taxes::BULK);
     let valid = match &line.subquantities {
         Some(all) => all.iter().all(Option::is_some),
         None => !needed,

@@ -159,7 +159,7 @@ fn findings(document: &Element, tolerance: Decimal) -> Findings {
     let mut findings = Findings::default();
     let receipt = amounts::Receipt::read(document).expect("the amounts are in range");
     lines::check(&receipt, 31, &mut findings).expect("the amounts are in range");
-    totals::check_within(&receipt, tolerance, &mut findings).expect("the amounts are in range");
+    totals::check_within(&receipt, 31, tolerance, &mut findings).expect("the amounts are in range");
     findings
 }
 
@@ -204,4 +204,65 @@ fn amounts_too_large_to_multiply_end_the_arithmetic_without_a_panic() {
     );
     let document = Element::parse(text.as_bytes()).expect("the built document is XML");
     assert_eq!(arithmetic(&document, 31, &mut Findings::default()), None);
+}
+
+/// A credit sale with a line that is not billed and one with a tax on alcohol, and no more than that.
+fn bare(tipo: u8) -> Element {
+    let line = |number: u8, indicator: &str, taxes: &str| {
+        format!(
+            "<Item><NumeroLinea>{number}</NumeroLinea><IndicadorFacturacion>{indicator}</IndicadorFacturacion><CantidadItem>1</CantidadItem>\
+             <PrecioUnitarioItem>100</PrecioUnitarioItem>{taxes}<MontoItem>100</MontoItem></Item>"
+        )
+    };
+    let billed = match tipo {
+        43 | 44 | 47 => "4",
+        46 => "3",
+        _ => "1",
+    };
+    let taxes = "<TablaImpuestoAdicional><ImpuestoAdicional><TipoImpuesto>006</TipoImpuesto></ImpuestoAdicional></TablaImpuestoAdicional>";
+    let text = format!(
+        "<ECF><Encabezado><IdDoc><TipoPago>2</TipoPago></IdDoc><Totales><ImpuestosAdicionales><ImpuestoAdicional><TipoImpuesto>006</TipoImpuesto>\
+         <TasaImpuestoAdicional>700</TasaImpuestoAdicional></ImpuestoAdicional></ImpuestosAdicionales></Totales></Encabezado>\
+         <DetallesItems>{}{}</DetallesItems></ECF>",
+        line(1, "0", ""),
+        line(2, billed, taxes)
+    );
+    Element::parse(text.as_bytes()).expect("the built document is XML")
+}
+
+#[test]
+fn c1_nothing_is_demanded_that_the_type_does_not_have() {
+    for tipo in structure::TYPES {
+        let document = bare(tipo);
+        let mut findings = Findings::default();
+        header::check(&document, tipo, &mut findings);
+        arithmetic(&document, tipo, &mut findings).expect("the amounts are in range");
+        for Mensaje { valor, .. } in &findings.errors {
+            let named = [
+                "FechaLimitePago",
+                "MontoNoFacturable",
+                "TablaSubcantidad",
+                "MontoExento",
+                "MontoGravadoI1",
+                "TotalITBIS",
+            ];
+            let named = named.into_iter().filter(|name| valor.contains(name));
+            for name in named {
+                assert!(structure::is_allowed(name, tipo), "type {tipo}: {valor}");
+            }
+        }
+    }
+}
+
+#[test]
+fn c1_the_last_day_to_pay_is_demanded_where_its_obligation_is_conditional() {
+    for tipo in structure::TYPES {
+        let mut findings = Findings::default();
+        header::check(&bare(tipo), tipo, &mut findings);
+        let is_demanded = findings
+            .errors
+            .iter()
+            .any(|one| one.valor.starts_with("FechaLimitePago"));
+        assert_eq!(is_demanded, !matches!(tipo, 43 | 47), "type {tipo}: {findings:?}");
+    }
 }

@@ -206,7 +206,7 @@ async fn services_exist_where_the_matrix_says() {
     for (path, environments) in [
         ("recepcion/api/facturaselectronicas", "testecf certecf ecf"),
         ("recepcionfc/api/recepcion/ecf", "testecf certecf ecf"),
-        ("consultarfce/api/consultas/consulta", "ecf"),
+        ("consultarfce/api/consultas/consulta", "testecf certecf ecf"),
         ("consultaresultado/api/consultas/estado", "testecf certecf ecf"),
         ("consultaestado/api/consultas/estado", "testecf ecf"),
         ("consultatrackids/api/trackids/consulta", "testecf ecf"),

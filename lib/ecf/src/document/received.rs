@@ -1,6 +1,7 @@
 //! Reading the receipt of another issuer from its XML, as far as it can be read.
 
 use super::{Document, ROOT};
+use crate::draft::too_many_lines;
 use crate::field::{Checker, Reader, Source, Stage};
 use crate::violation::{Violation, sort_in_document_order};
 use crate::xml::{self, XmlError};
@@ -35,6 +36,7 @@ impl Document {
         let document: Self = reader.block(&root);
         let mut violations = reader.violations;
         Checker::check_beside(&document, receipt_type, Stage::Whole, &mut violations);
+        violations.extend(too_many_lines(&document, receipt_type));
         sort_in_document_order(&mut violations);
         Ok(Received {
             document,
@@ -56,13 +58,13 @@ pub struct Heading {
 }
 
 impl Heading {
-    /// Reads the heading of a receipt, of whatever type it says it is.
+    /// Reads the heading of a receipt, of whatever type it says it is and in whatever encoding.
     ///
     /// # Errors
     ///
     /// When the bytes are no XML, or the root is no `ECF`.
     pub fn from_xml(bytes: &[u8]) -> Result<Self, XmlError> {
-        let root = xml::parse_root(bytes, ROOT)?;
+        let root = xml::parse_root_of_any_encoding(bytes, ROOT)?;
         let text = |block: &str, name: &str| {
             let node = root.get("Encabezado")?.get(block)?.get(name)?;
             node.as_scalar().map(str::trim)

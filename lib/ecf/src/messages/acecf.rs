@@ -5,7 +5,7 @@ use crate::catalogue::{EstadoAprobacion, Version};
 use crate::field::text;
 use crate::{Encf, Fecha, FechaHora, Monto, Rnc, Texto};
 
-const ROOT: &str = "ACECF";
+pub(crate) const ROOT: &str = "ACECF";
 
 block! {
     /// A commercial approval or rejection.

@@ -7,7 +7,7 @@ use crate::catalogue::Version;
 use crate::field::{Limit, integer};
 use crate::{Encf, FechaHora, ReceiptType, Rnc};
 
-const ROOT: &str = "ANECF";
+pub(crate) const ROOT: &str = "ANECF";
 
 block! {
     /// An annulment of numbers.

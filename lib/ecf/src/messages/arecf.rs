@@ -4,7 +4,7 @@ use super::{MessageError, read, write};
 use crate::catalogue::{CodigoMotivoNoRecibido, EstadoAcuse, Version};
 use crate::{Encf, FechaHora, Rnc};
 
-const ROOT: &str = "ARECF";
+pub(crate) const ROOT: &str = "ARECF";
 
 block! {
     /// An acknowledgement of receipt.

@@ -9,7 +9,7 @@ use crate::draft::anonymous_buyer;
 use crate::field::{Class, Limit, Sign, money, text, text_of};
 use crate::{Encf, Fecha, Monto, Numbered, ReceiptType, Rnc, Texto};
 
-const ROOT: &str = "RFCE";
+pub(crate) const ROOT: &str = "RFCE";
 /// Characters of a security code: the first of the signature value.
 const CODE_LENGTH: usize = 6;
 

@@ -4,7 +4,7 @@ use super::{MessageError, read, write};
 use crate::Texto;
 use crate::field::text;
 
-const ROOT: &str = "SemillaModel";
+pub(crate) const ROOT: &str = "SemillaModel";
 
 block! {
     /// A seed.

@@ -193,3 +193,25 @@ fn a_number_beyond_all_bounds_is_kept_as_text() {
     let kept: serde_json::Value = serde_json::from_str(&answer.to_json()).unwrap();
     assert_eq!(kept["texto"], r#"{"estado":"Aceptado","codigo":901E600}"#);
 }
+
+#[test]
+fn c14_both_shapes_of_a_refused_seed_are_read() {
+    for body in [
+        r#""Tipo de certificado no admitido""#,
+        r#"{"mensaje":"Tipo de certificado no admitido."}"#,
+        r#"{"mensaje":"La semilla no es válida","errores":["Tipo de certificado no admitido"]}"#,
+    ] {
+        assert!(
+            Answer::read(body.as_bytes()).refuses_the_kind_of_certificate(),
+            "{body}"
+        );
+    }
+    let other = r#""El RNC 1 del certificado no está delegado para realizar transaciones.""#;
+    assert!(!Answer::read(other.as_bytes()).refuses_the_kind_of_certificate());
+    let errors = r#"{"mensaje":"La estructura del archivo XML no es válida","errores":["Falta valor",{"mensaje":"Falta fecha","codigo":7}]}"#;
+    let answer = Answer::read(errors.as_bytes());
+    assert_eq!(
+        answer.words().as_deref(),
+        Some("La estructura del archivo XML no es válida; Falta valor; Falta fecha")
+    );
+}

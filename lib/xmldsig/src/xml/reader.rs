@@ -11,6 +11,7 @@ use super::attributes::{self, Attribute};
 use super::characters::{
     NameScan, TextScan, first_forbidden, is_blank, is_blank_byte, is_qualified_name, is_unprefixed_name,
 };
+use super::encoding::other_than_utf8;
 use super::{Limits, XmlError, XmlErrorKind, excerpt};
 
 /// A piece of the document. Attributes are still raw: most tags have none.
@@ -59,12 +60,17 @@ pub(crate) fn decode<'a>(xml: &'a [u8], limits: &Limits) -> Result<&'a str, XmlE
         }
         .at(0));
     }
-    if xml.starts_with(b"\xEF\xBB\xBF") || xml.starts_with(b"\xFE\xFF") || xml.starts_with(b"\xFF\xFE") {
+    if xml.starts_with(b"\xEF\xBB\xBF") {
         return Err(XmlErrorKind::ByteOrderMark.at(0));
     }
-    let text = std::str::from_utf8(xml).map_err(|error| XmlErrorKind::NotUtf8.at(error.valid_up_to()))?;
+    // A wrong byte is a symptom; the encoding that the document names is the cause.
+    let refused = |kind: XmlErrorKind, offset| match other_than_utf8(xml) {
+        Some(encoding) => XmlErrorKind::Encoding(encoding).at(0),
+        None => kind.at(offset),
+    };
+    let text = std::str::from_utf8(xml).map_err(|error| refused(XmlErrorKind::NotUtf8, error.valid_up_to()))?;
     match first_forbidden(text) {
-        Some((offset, c)) => Err(XmlErrorKind::ForbiddenCharacter(u32::from(c)).at(offset)),
+        Some((offset, c)) => Err(refused(XmlErrorKind::ForbiddenCharacter(u32::from(c)), offset)),
         None => Ok(text),
     }
 }

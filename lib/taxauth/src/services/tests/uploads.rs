@@ -22,6 +22,12 @@ async fn send_to(play: Play) -> Result<Sent, TaxAuthError> {
     send(&playing(vec![play]).await.base).await
 }
 
+#[test]
+fn c14_an_upload_waits_at_least_half_a_minute() {
+    let time_outs = TimeOuts::default();
+    assert!(time_outs.total >= Duration::from_secs(30), "{time_outs:?}");
+}
+
 #[tokio::test]
 async fn an_upload_is_one_part_of_known_length_with_the_bytes_as_they_are() {
     let double = playing(vec![Play::new(200, r#"{"trackId":"t-1","error":null,"mensaje":null}"#)]).await;

@@ -174,3 +174,26 @@ fn limits_and_encodings_have_their_own_errors() {
         Ok(2)
     );
 }
+
+#[test]
+fn c12_another_encoding_is_named_whatever_the_bytes() {
+    for (bytes, named) in [
+        (
+            &b"<?xml version='1.0' encoding='ISO-8859-1'?><a>\xF1</a>"[..],
+            "ISO-8859-1",
+        ),
+        (b"<?xml version='1.0' encoding='us-ascii'?><a>a</a>", "us-ascii"),
+        (
+            b"<?xml version=\"1.0\" encoding=\"windows-1252\"?><a>\x80</a>",
+            "windows-1252",
+        ),
+        (b"\xFF\xFE<\0a\0/\0>\0", "UTF-16"),
+        (b"\0<\0a\0/\0>", "UTF-16"),
+        (b"<\0\0\0a\0\0\0", "UTF-32"),
+    ] {
+        assert_eq!(tokens(bytes), Err(XmlErrorKind::Encoding(named.to_owned())), "{named}");
+    }
+    // Without a declaration the wrong byte is all that is known.
+    assert_eq!(tokens(b"<?xml version='1.0'?><a>\xF1</a>"), Err(XmlErrorKind::NotUtf8));
+    assert_eq!(tokens(b"<a>\0</a>"), Err(XmlErrorKind::ForbiddenCharacter(0)));
+}

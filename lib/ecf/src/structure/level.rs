@@ -1,0 +1,260 @@
+//! The walk along a document: one level for each open element.
+
+use quick_xml::events::BytesStart;
+
+use super::namespaces::Namespaces;
+use super::table;
+use crate::ReceiptType;
+use crate::field::{Field, Presence};
+use crate::violation::Violation;
+
+/// The element of the signature, which is the last child of the root; the schema lets any element stand there.
+const SIGNATURE: &str = "Signature";
+
+#[derive(Debug)]
+pub(super) struct Walk {
+    receipt_type: ReceiptType,
+    pub(super) faults: Vec<Violation>,
+    open: Vec<Level>,
+    path: Vec<String>,
+    namespaces: Namespaces,
+}
+
+/// An open element.
+#[derive(Debug)]
+pub(super) struct Level {
+    content: Content,
+    /// Steps of the path that belong to the element: its name, and its place among repeated ones.
+    steps: usize,
+    /// It or an element above is in a namespace: reported once.
+    is_foreign: bool,
+    has_text: bool,
+    has_children: bool,
+}
+
+/// What an element may hold.
+#[derive(Debug)]
+enum Content {
+    /// Elements, in the order of the table.
+    Block(Progress),
+    /// A value.
+    Value,
+    /// Not checked: the signature, what is unknown, and what stands inside a value.
+    Anything,
+}
+
+/// How far the children of a block have come.
+#[derive(Debug)]
+struct Progress {
+    fields: &'static [Field],
+    /// The place of the last known child.
+    last: Option<usize>,
+    /// Bit n: the child of row n has come.
+    seen: u64,
+    /// How often the repeated child has come.
+    repeats: usize,
+    is_signed: bool,
+}
+
+impl Walk {
+    pub(super) fn new(receipt_type: ReceiptType) -> Self {
+        Self {
+            receipt_type,
+            faults: Vec::new(),
+            open: Vec::new(),
+            path: Vec::new(),
+            namespaces: Namespaces::default(),
+        }
+    }
+
+    pub(super) fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    pub(super) fn start(&mut self, tag: &BytesStart<'_>) {
+        let depth = self.open.len();
+        let steps_before = self.path.len();
+        let qualified = tag.name();
+        let (prefix, name) = match qualified.as_ref().split_once(':') {
+            Some((prefix, name)) => (prefix, name),
+            None => ("", qualified.as_ref()),
+        };
+        let content = match self.open.last_mut() {
+            None => match table(name) {
+                Some(fields) => Content::Block(Progress::new(fields)),
+                None => Content::Anything,
+            },
+            Some(parent) => {
+                let is_first = !std::mem::replace(&mut parent.has_children, true);
+                let (content, fault) = match &mut parent.content {
+                    Content::Block(progress) => progress.child(name, depth == 1, &mut self.path),
+                    Content::Value if is_first => {
+                        let message = format!("a text or a number is expected, not the element {name}");
+                        let fault = Fault::new("ESTRUCTURA-06", "string_type", message);
+                        (Content::Anything, fault)
+                    }
+                    Content::Value | Content::Anything => (Content::Anything, None),
+                };
+                self.faults.extend(fault.map(|fault| fault.at(&self.path)));
+                content
+            }
+        };
+        self.namespaces.enter(tag, depth);
+        let is_checked = !matches!(content, Content::Anything);
+        let is_inside_foreign = self.open.last().is_some_and(|parent| parent.is_foreign);
+        let mut is_foreign = is_inside_foreign;
+        if is_checked {
+            if let Some(attribute) = self.namespaces.first_foreign_attribute(tag) {
+                let message = format!("{name} has the attribute {attribute}: the schema allows none");
+                self.report("ESTRUCTURA-52", "extra_forbidden", message);
+            }
+            if let Some(address) = self
+                .namespaces
+                .address(prefix)
+                .or((!prefix.is_empty()).then_some(prefix))
+            {
+                is_foreign = true;
+                if !is_inside_foreign {
+                    let message = format!(
+                        "{name} is in the namespace {address}: the schema knows elements without namespace only"
+                    );
+                    self.report("ESTRUCTURA-53", "value_error", message);
+                }
+            }
+        }
+        self.open.push(Level {
+            content,
+            steps: self.path.len() - steps_before,
+            is_foreign,
+            has_text: false,
+            has_children: false,
+        });
+    }
+
+    pub(super) fn end(&mut self) {
+        let Some(level) = self.open.pop() else { return };
+        let name = self.path.iter().rev().find(|step| step.parse::<usize>().is_err());
+        let name = name.map_or("the root element", String::as_str);
+        let is_bare = !level.has_children && !level.has_text;
+        let is_empty = is_bare && !self.may_be_empty(&level.content, name);
+        if is_empty {
+            let message = format!("{name} is empty: an element without a value is left out");
+            self.report("ESTRUCTURA-51", "value_error", message);
+        } else if matches!(level.content, Content::Block(_)) && level.has_text {
+            let message = format!("text stands between the elements of {name}");
+            self.report("ESTRUCTURA-54", "value_error", message);
+        }
+        self.path.truncate(self.path.len() - level.steps);
+        self.namespaces.leave(self.open.len());
+    }
+
+    pub(super) fn text(&mut self, text: &str) {
+        if let Some(level) = self.open.last_mut() {
+            level.has_text |= !text.trim().is_empty();
+        }
+    }
+
+    /// Whether the schema takes the element without content. The signing rules want every empty element left out; a receiver who insists on
+    /// that would refuse documents that the authority took.
+    fn may_be_empty(&self, content: &Content, name: &str) -> bool {
+        match content {
+            Content::Anything => true,
+            Content::Block(progress) => {
+                let is_mandatory = |field: &Field| field.obligations.presence(self.receipt_type) == Presence::Mandatory;
+                !progress.fields.iter().any(is_mandatory)
+            }
+            // Texts whose schema sets a greatest length and no least one.
+            Content::Value => match name {
+                "DetalleMotivoRechazo" | "ResponsablePago" => true,
+                "PaisDestino" => self.receipt_type == ReceiptType::E47,
+                _ => false,
+            },
+        }
+    }
+
+    fn report(&mut self, code: &'static str, kind: &'static str, message: String) {
+        self.faults
+            .push(Violation::rejected(self.path.clone(), code, kind, message));
+    }
+}
+
+/// A fault before its path is known.
+struct Fault {
+    code: &'static str,
+    kind: &'static str,
+    message: String,
+}
+
+impl Fault {
+    fn new(code: &'static str, kind: &'static str, message: String) -> Option<Self> {
+        Some(Self { code, kind, message })
+    }
+
+    fn at(self, path: &[String]) -> Violation {
+        Violation::rejected(path.to_vec(), self.code, self.kind, self.message)
+    }
+}
+
+impl Progress {
+    fn new(fields: &'static [Field]) -> Self {
+        Self {
+            fields,
+            last: None,
+            seen: 0,
+            repeats: 0,
+            is_signed: false,
+        }
+    }
+
+    /// Takes a child: adds its steps to the path, and says what it may hold and what is wrong with its place.
+    fn child(&mut self, name: &str, is_below_root: bool, path: &mut Vec<String>) -> (Content, Option<Fault>) {
+        path.push(name.to_owned());
+        if is_below_root && name == SIGNATURE {
+            let fault = if std::mem::replace(&mut self.is_signed, true) {
+                let message = "Signature may stand once at most, and stands again".to_owned();
+                Fault::new("ESTRUCTURA-03", "too_long", message)
+            } else {
+                None
+            };
+            return (Content::Anything, fault);
+        }
+        let Some(place) = self.fields.iter().position(|field| field.name == name) else {
+            let message = format!("there is no field {name} here");
+            return (
+                Content::Anything,
+                Fault::new("ESTRUCTURA-04", "extra_forbidden", message),
+            );
+        };
+        let field = &self.fields[place];
+        let fault = self.misplaced(place);
+        if field.repeated {
+            path.push(self.repeats.to_string());
+            self.repeats += 1;
+        }
+        self.seen |= 1 << place;
+        self.last = self.last.max(Some(place));
+        let content = match field.children {
+            Some(children) => Content::Block(Self::new(children)),
+            None => Content::Value,
+        };
+        (content, fault)
+    }
+
+    fn misplaced(&self, place: usize) -> Option<Fault> {
+        let field = &self.fields[place];
+        if !field.repeated && self.seen & (1 << place) != 0 {
+            let message = format!("{} may stand once at most, and stands again", field.name);
+            return Fault::new("ESTRUCTURA-03", "too_long", message);
+        }
+        if self.is_signed {
+            let message = format!("{} stands after {SIGNATURE}, which is the last element", field.name);
+            return Fault::new("ESTRUCTURA-50", "value_error", message);
+        }
+        let last = self.last.filter(|last| *last > place)?;
+        let message = format!(
+            "{} is out of order: the schema has it before {}",
+            field.name, self.fields[last].name
+        );
+        Fault::new("ESTRUCTURA-50", "value_error", message)
+    }
+}
