@@ -27,6 +27,8 @@ mod taxes;
 mod text_quality;
 mod totals;
 
+use std::collections::HashSet;
+
 use rust_decimal::Decimal;
 
 use crate::document::{Document, Item};
@@ -119,11 +121,11 @@ pub fn judge(
         Ok(_) => Err(refusals),
         Err(structure) => {
             // A field that is missing is told once; the rule says better why it is due.
-            let told = |violation: &Violation| {
-                let same = |other: &Violation| other.path == violation.path && other.kind == violation.kind;
-                refusals.iter().any(same)
-            };
-            let mut structure: Vec<Violation> = structure.into_iter().filter(|violation| !told(violation)).collect();
+            let told: HashSet<_> = refusals.iter().map(|other| (other.path.clone(), other.kind)).collect();
+            let mut structure: Vec<Violation> = structure
+                .into_iter()
+                .filter(|violation| !told.contains(&(violation.path.clone(), violation.kind)))
+                .collect();
             refusals.append(&mut structure);
             sort_in_document_order(&mut refusals);
             Err(refusals)
@@ -300,8 +302,6 @@ pub static CATALOGUE: &[RuleInfo] = &ALL;
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
-
     use super::*;
 
     #[test]
