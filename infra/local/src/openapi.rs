@@ -75,7 +75,7 @@ pub fn document() -> Result<String, OpenapiError> {
     document["info"] = json!({
         "title": "e-CF service",
         "version": "1.0.0",
-        "description": "Issues electronic fiscal receipts (e-CF) of the Dominican Republic, submits them to the tax authority and tells their verdict.",
+        "description": "Issues electronic fiscal receipts (e-CF) of the Dominican Republic, submits them to the tax authority and tells their verdict. JSON bodies are UTF-8; any body may have `Content-Encoding: gzip` or `deflate`.",
         "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
     });
     document["servers"] = json!([{ "url": "/" }]);

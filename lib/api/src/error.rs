@@ -113,6 +113,15 @@ impl ApiError {
         )
     }
 
+    /// 415: a body in an encoding that is not read.
+    pub fn unsupported_content_encoding(given: &str, expected: &str) -> Self {
+        Self::coded(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "unsupported_content_encoding",
+            format!("the body is encoded as {given:?}: send it as {expected}, or without Content-Encoding"),
+        )
+    }
+
     /// 429: too many requests for now.
     pub fn too_many_requests(retry_after: Duration) -> Self {
         let message = "too many requests; send this one again later";
