@@ -149,7 +149,7 @@ fn check_owner(
         let msg = format!("{stated}, not to the delegate {delegate}");
         let error = FieldError::new(["body", "delegate"], "certificate_error", msg)
             .with_input(&Node::Text(delegate.as_str().into()))
-            .with_ctx("code", "owner");
+            .with_code("owner");
         return Err(ApiError::validation(vec![error]));
     }
     let msg = format!(
@@ -158,7 +158,7 @@ fn check_owner(
         company.rnc
     );
     let finding = FieldError::new(["body", FIELDS.file], "certificate_error", msg)
-        .with_ctx("code", "owner")
+        .with_code("owner")
         .with_ctx("expected", company.rnc.to_string());
     // The stricter of the two holds.
     if [app.certificate_owner, company.settings.certificate_owner].contains(&CertificateOwner::Refuse) {
@@ -173,7 +173,7 @@ fn untrusted(company: &Company, doubt: &Doubt) -> FieldError {
         "the certificate names the RNC {}, but does not verify the company: {doubt}; whoever operates this deployment can verify it",
         company.rnc
     );
-    FieldError::new(["body", FIELDS.file], "certificate_error", msg).with_ctx("code", "untrusted_issuer")
+    FieldError::new(["body", FIELDS.file], "certificate_error", msg).with_code("untrusted_issuer")
 }
 
 fn other_warnings(
@@ -184,7 +184,7 @@ fn other_warnings(
 ) -> impl Iterator<Item = FieldError> {
     let usage = certificate.key_usage.filter(|usage| !usage.digital_signature).map(|_| {
         let msg = "the key usage of the certificate has nonRepudiation but not digitalSignature";
-        FieldError::new(["body", FIELDS.file], "certificate_error", msg).with_ctx("code", "key_usage")
+        FieldError::new(["body", FIELDS.file], "certificate_error", msg).with_code("key_usage")
     });
     let left = certificate.not_after.duration_since(now);
     let expiry = (left < EXPIRES_SOON).then(|| {
@@ -192,11 +192,11 @@ fn other_warnings(
             "the certificate expires at {}: ask for its successor now",
             certificate.not_after
         );
-        FieldError::new(["body", FIELDS.file], "certificate_error", msg).with_ctx("code", "expires_soon")
+        FieldError::new(["body", FIELDS.file], "certificate_error", msg).with_code("expires_soon")
     });
     let environment = given.filter(|given| *given != own).map(|given| {
         let msg = format!("the certificate serves every environment, {given} as well as {own}");
-        FieldError::new(["body", "environment"], "value_error", msg).with_ctx("code", "every_environment")
+        FieldError::new(["body", "environment"], "value_error", msg).with_code("every_environment")
     });
     [usage, expiry, environment].into_iter().flatten()
 }
@@ -232,7 +232,7 @@ async fn activate(
                 "another company is verified for the RNC {}: this one stays unverified",
                 company.rnc
             );
-            let warning = FieldError::new(["body", FIELDS.file], "value_error", msg).with_ctx("code", "rnc_taken");
+            let warning = FieldError::new(["body", FIELDS.file], "value_error", msg).with_code("rnc_taken");
             let again = app.table.activate_certificate(&company.id, summary, None, now).await?;
             (again, Some(warning))
         }

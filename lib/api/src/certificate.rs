@@ -138,5 +138,5 @@ fn unusable(error: &CertificateError, certificate: &Certificate, fields: P12Fiel
 }
 
 fn coded(field: &str, code: &'static str, msg: String) -> FieldError {
-    FieldError::new(["body", field], KIND, msg).with_ctx("code", code)
+    FieldError::new(["body", field], KIND, msg).with_code(code)
 }

@@ -11,7 +11,8 @@ use ecf_store::StoreError;
 use http::{HeaderValue, StatusCode, header};
 
 mod body;
-mod field;
+pub(crate) mod field;
+pub(crate) mod secret;
 
 pub use body::{CodedDetail, CodedError, ValidationError};
 pub use field::FieldError;
@@ -43,17 +44,21 @@ enum Detail {
 }
 
 impl ApiError {
-    /// 422: every bad field.
+    /// 422: the bad fields, and a count of those beyond the first hundred.
     pub fn validation(fields: Vec<FieldError>) -> Self {
+        Self::listed(FieldError::listed(fields, |field| field))
+    }
+
+    /// 422 with a list that was made by [`FieldError::listed`].
+    pub(crate) fn listed(fields: Vec<FieldError>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, Detail::Fields(fields))
     }
 
     /// 422: what is wrong with the document in the member `payload`.
     pub fn violations<'v>(violations: impl IntoIterator<Item = &'v ecf::Violation>) -> Self {
-        let fields = violations
-            .into_iter()
-            .map(|violation| FieldError::of_violation(&["body", "payload"], violation));
-        Self::validation(fields.collect())
+        Self::listed(FieldError::listed(violations, |violation| {
+            FieldError::of_violation(&["body", "payload"], violation)
+        }))
     }
 
     /// 400: bytes that are no request at all.

@@ -114,9 +114,9 @@ impl Content {
                 fecha_emision: text(&header.emisor.fecha_emision),
                 fecha_hora: text(&document.fecha_hora_firma),
             }),
-            structure: violations.iter().map(finding).collect(),
+            structure: FieldError::listed(&violations, finding),
             is_refused: found.iter().any(|violation| violation.grade == Grade::Rejected),
-            rules: found.iter().map(graded).collect(),
+            rules: FieldError::listed(&found, graded),
             expected_name: name(emisor.as_ref(), encf.as_ref()),
             issuer: emisor,
             signed_at: document.fecha_hora_firma.and_then(FechaHora::instant),
@@ -148,7 +148,7 @@ impl Content {
                     root,
                     ..ContentView::default()
                 }),
-                structure: violations.iter().map(finding).collect(),
+                structure: FieldError::listed(&violations, finding),
                 ..Self::default()
             },
             Err(MessageError::Xml(error)) => Self::unreadable(Some(root), &error),
