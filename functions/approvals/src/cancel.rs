@@ -63,29 +63,19 @@ impl FromFields for CancelRequest {
         for (place, entry) in entries.unwrap_or_default().iter().enumerate() {
             match range(entry) {
                 Ok(range) => ranges.push(range),
-                Err((name, kind, msg)) => {
-                    let loc = [
-                        "body".to_owned(),
-                        "cancellations".to_owned(),
-                        place.to_string(),
-                        name.to_owned(),
-                    ];
-                    let input = entry.get(name).cloned().unwrap_or(Node::Null);
-                    fields.reject_with(FieldError::new(loc, kind, msg).with_input(&input));
-                }
+                Err(wrong) => fields.reject_with(wrong.at(place, entry)),
             }
         }
         if let Some(twice) = overlap(&ranges) {
-            fields.reject(
-                "cancellations",
-                "value_error",
-                format!("{twice} is in two of the ranges"),
-            );
+            let msg = format!("{twice} is in two of the ranges: name each number once");
+            fields.reject_value("cancellations", "ranges_overlap", msg);
         }
         let numbers = quantity(&ranges);
         if numbers > MOST_NUMBERS {
-            let msg = format!("the ranges have {numbers} numbers, at most {MOST_NUMBERS} are annulled at a time");
-            fields.reject("cancellations", "value_error", msg);
+            let msg = format!(
+                "the ranges have {numbers} numbers, at most {MOST_NUMBERS} are annulled at a time: send several requests, each with an idempotency_key of its own"
+            );
+            fields.reject_value("cancellations", "too_many_numbers", msg);
         }
         Some(Self {
             idempotency_key: idempotency_key?,
@@ -94,40 +84,86 @@ impl FromFields for CancelRequest {
     }
 }
 
+/// What is wrong with a member of an entry.
+struct Wrong {
+    member: &'static str,
+    kind: &'static str,
+    code: &'static str,
+    msg: String,
+}
+
+impl Wrong {
+    fn value(member: &'static str, code: &'static str, msg: impl Into<String>) -> Self {
+        Self {
+            member,
+            kind: "value_error",
+            code,
+            msg: msg.into(),
+        }
+    }
+
+    fn at(self, place: usize, entry: &Node) -> FieldError {
+        let loc = ["body", "cancellations", &place.to_string(), self.member].map(str::to_owned);
+        let input = entry.get(self.member).unwrap_or(&Node::Null);
+        FieldError::new(loc, self.kind, self.msg)
+            .with_code(self.code)
+            .with_input(input)
+    }
+}
+
 /// One entry, or the member that is wrong with it.
-fn range(entry: &Node) -> Result<NumberRange, (&'static str, &'static str, String)> {
-    let text = |name: &'static str| {
-        let value = entry.get(name).filter(|value| !value.is_null());
-        let value = value.ok_or_else(|| (name, "missing", "Field required".to_owned()))?;
-        let wrong = || (name, "string_type", "Input should be a valid string".to_owned());
-        value.as_scalar().map(str::to_owned).ok_or_else(wrong)
-    };
-    let value_error =
-        |name: &'static str, error: &dyn std::fmt::Display| (name, "value_error", format!("Value error, {error}"));
-    let ecf_type: ReceiptType = text("ecf_type")?
-        .parse()
-        .map_err(|error| value_error("ecf_type", &error))?;
-    let number = |name: &'static str| {
-        let given = text(name)?;
-        let encf = match given.parse::<u64>() {
-            Ok(sequence) => Encf::new(ecf_type, sequence).map_err(|error| value_error(name, &error))?,
-            Err(_) => given.parse::<Encf>().map_err(|error| value_error(name, &error))?,
+fn range(entry: &Node) -> Result<NumberRange, Wrong> {
+    let text = |member: &'static str| {
+        let (kind, msg) = match entry.get(member) {
+            None | Some(Node::Null) => ("missing", "Field required"),
+            Some(value) => match value.as_scalar() {
+                Some(text) => return Ok(text.to_owned()),
+                None => ("string_type", "Input should be a valid string"),
+            },
         };
+        Err(Wrong {
+            member,
+            kind,
+            code: kind,
+            msg: msg.to_owned(),
+        })
+    };
+    let ecf_type = text("ecf_type")?;
+    let ecf_type: ReceiptType = ecf_type
+        .parse()
+        .map_err(|error: ecf::UnknownReceiptType| Wrong::value("ecf_type", "value_error", error.to_string()))?;
+    let number = |member: &'static str| {
+        let given = text(member)?;
+        let encf = match given.parse::<u64>() {
+            Ok(sequence) => Encf::new(ecf_type, sequence).ok(),
+            Err(_) => given.parse::<Encf>().ok(),
+        };
+        let encf = encf.ok_or_else(|| {
+            let msg = format!(
+                "{given:?} is neither a sequence from 1 to {} nor an e-NCF such as E{ecf_type}0000000101",
+                Encf::MAX_SEQUENCE
+            );
+            Wrong::value(member, "value_error", msg)
+        })?;
         if encf.receipt_type() != ecf_type {
-            let error = format!("{encf} is of type {}, not {ecf_type}", encf.receipt_type());
-            return Err(value_error(name, &error));
+            let msg = format!(
+                "{encf} is of type {0}, but ecf_type is {ecf_type}: give a number of type {ecf_type}, or ecf_type {0}",
+                encf.receipt_type()
+            );
+            return Err(Wrong::value(member, "type_mismatch", msg));
         }
         Ok(encf)
     };
     let (from, to) = (number("sequence_from")?, number("sequence_to")?);
     if from.sequence() > to.sequence() {
-        let error = format!("the range ends at {to}, before it begins at {from}");
-        return Err(value_error("sequence_to", &error));
+        let msg = format!("the range ends at {to}, before it begins at {from}: exchange sequence_from and sequence_to");
+        return Err(Wrong::value("sequence_to", "range_reversed", msg));
     }
     if entry.get("quantity").is_some_and(|quantity| !quantity.is_null()) {
         let has = to.sequence() - from.sequence() + 1;
         if text("quantity")?.parse() != Ok(has) {
-            return Err(value_error("quantity", &format!("{from} to {to} are {has} numbers")));
+            let msg = format!("{from} to {to} are {has} numbers: write {has}, or leave quantity out");
+            return Err(Wrong::value("quantity", "quantity_mismatch", msg));
         }
     }
     Ok((from, to))
@@ -333,8 +369,9 @@ async fn check_ranges(app: &App, scope: &Scope, cancellations: &[NumberRange]) -
                 place.to_string(),
                 "sequence_from".to_owned(),
             ];
-            let msg =
-                format!("the company's ranges do not hold all numbers from {from} to {to}: register the range first");
+            let msg = format!(
+                "the company's ranges do not hold all numbers from {from} to {to}: register the range first with POST /api/v1/client/sequences"
+            );
             FieldError::new(loc, "outside_ranges", msg).with_input(&Node::Text(from.to_string().into()))
         })
         .collect();

@@ -61,8 +61,11 @@ impl FromFields for PassOnRequest {
         if let (Some(encf), Some(ecf_type)) = (&encf, ecf_type)
             && encf.receipt_type() != ecf_type
         {
-            let msg = format!("{encf} is of type {}, not {ecf_type}", encf.receipt_type());
-            fields.reject("ecf_type", "value_error", msg);
+            let msg = format!(
+                "{encf} is of type {0}, not {ecf_type}: give ecf_type {0}",
+                encf.receipt_type()
+            );
+            fields.reject_value("ecf_type", "type_mismatch", msg);
         }
         Some(Self {
             idempotency_key: idempotency_key?,
@@ -214,8 +217,8 @@ fn role(way: ApprovalWay, request: &PassOnRequest, company: &Company) -> Result<
     match way {
         ApprovalWay::Inbound if request.receiver_rnc == *rnc => Ok(Role::Issuer),
         _ if request.sender_rnc == *rnc => Ok(Role::Buyer),
-        ApprovalWay::Inbound => Err(differs("receiver_rnc", &request.receiver_rnc, rnc)),
-        _ => Err(differs("sender_rnc", &request.sender_rnc, rnc)),
+        ApprovalWay::Inbound => Err(differs("rnc_mismatch", "receiver_rnc", &request.receiver_rnc, rnc)),
+        _ => Err(differs("rnc_mismatch", "sender_rnc", &request.sender_rnc, rnc)),
     }
 }
 
@@ -247,7 +250,10 @@ fn agrees(request: &PassOnRequest, detail: &DetalleAprobacionComercial) -> Resul
         .map(|(field, element, given, signed)| {
             let signed = signed.unwrap_or_else(|| "missing".to_owned());
             let msg = format!("{field} is {given}, but {element} in signed_xml is {signed}");
-            FieldError::new(["body", field], "value_error", msg).with_ctx("expected", signed)
+            FieldError::new(["body", field], "value_error", msg)
+                .with_code("differs_from_signed_xml")
+                .with_input(&ecf::Node::Text(given.into()))
+                .with_ctx("expected", signed)
         })
         .collect();
     if errors.is_empty() { Ok(()) } else { Err(errors.into()) }
@@ -277,14 +283,14 @@ async fn keep_on_receipt(
 }
 
 fn refused_xml(NotTaken { code, why }: NotTaken) -> ApiError {
-    let error = FieldError::new(["body", "signed_xml"], "value_error", why).with_ctx("code", code);
+    let error = FieldError::new(["body", "signed_xml"], "value_error", why).with_code(code);
     ApiError::validation(vec![error])
 }
 
 fn refused_url(given: &str, error: &ecf_webhooks::UrlError) -> ApiError {
-    let msg = format!("Value error, {error}");
-    let error = FieldError::new(["body", "receiver_url"], "value_error", msg)
+    let field = FieldError::new(["body", "receiver_url"], "value_error", error.to_string())
+        .with_code("url_error")
         .with_input(&ecf::Node::Text(given.into()))
         .with_ctx("error", error.to_string());
-    ApiError::validation(vec![error])
+    ApiError::validation(vec![field])
 }

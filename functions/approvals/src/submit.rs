@@ -74,7 +74,7 @@ impl FromFields for SubmitRequest {
         let monto_total = monto_total.and_then(|text| match Monto::parse(&text, Amounts::Verbatim) {
             Ok(monto) => Some(monto),
             Err(error) => {
-                fields.reject("monto_total", "value_error", format!("Value error, {error}"));
+                fields.reject("monto_total", "value_error", error.to_string());
                 None
             }
         });
@@ -88,19 +88,22 @@ impl FromFields for SubmitRequest {
             // The published client sends 31 unless it is told otherwise.
             && ecf_type != ReceiptType::E31
         {
-            let msg = format!("{encf} is of type {}, not {ecf_type}", encf.receipt_type());
-            fields.reject("ecf_type", "value_error", msg);
+            let msg = format!(
+                "{encf} is of type {0}, not {ecf_type}: give ecf_type {0}",
+                encf.receipt_type()
+            );
+            fields.reject_value("ecf_type", "type_mismatch", msg);
         }
         if reason.is_some() && estado == Some(EstadoAprobacion::Aceptado) {
             let msg = "a reason belongs to a rejection (estado 2)";
-            fields.reject("detalle_motivo_rechazo", "value_error", msg);
+            fields.reject_value("detalle_motivo_rechazo", "reason_not_allowed", msg);
         }
         if let Some(encf) = encf.filter(|encf| !encf.receipt_type().is_approved_by_buyers()) {
             let msg = format!(
                 "receipts of type {} are not approved by their buyers",
                 encf.receipt_type()
             );
-            fields.reject("encf", "value_error", msg);
+            fields.reject_value("encf", "type_not_approved", msg);
         }
         Some(Self {
             idempotency_key: idempotency_key?,
@@ -151,7 +154,12 @@ pub(crate) async fn submit(
     }
     let company = app.company(scope).await?;
     if request.rnc_comprador != company.rnc {
-        return Err(differs("rnc_comprador", &request.rnc_comprador, &company.rnc));
+        return Err(differs(
+            "rnc_mismatch",
+            "rnc_comprador",
+            &request.rnc_comprador,
+            &company.rnc,
+        ));
     }
     let now = exchange.clock.now();
     let identity = signing_identity(&exchange.identities, &scope.company, now).await?;
@@ -209,14 +217,17 @@ fn new_approval(id: ApprovalId, request: SubmitRequest, acecf: ContentHash, now:
 fn fits(request: &SubmitRequest, item: &InboxItem) -> Result<(), ApiError> {
     let day = request.fecha_emision.to_string();
     if let Some(expected) = item.fecha_emision.as_ref().filter(|expected| **expected != day) {
-        return Err(differs("fecha_emision", &day, expected));
+        return Err(differs("differs_from_receipt", "fecha_emision", &day, expected));
     }
     let total = item.monto_total.as_deref();
     let expected = total.and_then(|total| Monto::parse(total, Amounts::Verbatim).ok());
     match expected {
-        Some(expected) if expected.value() != request.monto_total.value() => {
-            Err(differs("monto_total", &request.monto_total, &expected))
-        }
+        Some(expected) if expected.value() != request.monto_total.value() => Err(differs(
+            "differs_from_receipt",
+            "monto_total",
+            &request.monto_total,
+            &expected,
+        )),
         _ => Ok(()),
     }
 }
@@ -286,9 +297,15 @@ fn unasked(error: TaxAuthError) -> ApiError {
 }
 
 /// What was given is not what it must be.
-pub(crate) fn differs(field: &str, given: &dyn std::fmt::Display, expected: &dyn std::fmt::Display) -> ApiError {
+pub(crate) fn differs(
+    code: &'static str,
+    field: &str,
+    given: &dyn std::fmt::Display,
+    expected: &dyn std::fmt::Display,
+) -> ApiError {
     let msg = format!("{field} is {given}, {expected} was expected");
     let error = FieldError::new(["body", field], "value_error", msg)
+        .with_code(code)
         .with_input(&ecf::Node::Text(given.to_string().into()))
         .with_ctx("expected", expected.to_string());
     ApiError::validation(vec![error])

@@ -32,8 +32,10 @@ impl FromFields for ExportQuery {
             && from > to
         {
             let msg = format!("Input should be at or after date_from: {to} is before {from}");
-            let error =
-                FieldError::new(["query", "date_to"], "value_error", msg).with_ctx("date_from", from.to_string());
+            let error = FieldError::new(["query", "date_to"], "value_error", msg)
+                .with_code("dates_reversed")
+                .with_input(&ecf::Node::Text(to.to_string().into()))
+                .with_ctx("date_from", from.to_string());
             fields.reject_with(error);
         }
         Some(Self(span))

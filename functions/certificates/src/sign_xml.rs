@@ -102,7 +102,7 @@ fn not_signed(error: SignError) -> ApiError {
 }
 
 fn refused(code: &'static str, msg: String) -> ApiError {
-    let error = FieldError::new(["body"], "value_error", msg).with_ctx("code", code);
+    let error = FieldError::new(["body"], "value_error", msg).with_code(code);
     ApiError::validation(vec![error])
 }
 

@@ -154,7 +154,7 @@ fn check_owner(
         let msg = format!("{stated}, not to the delegate {delegate}");
         let error = FieldError::new(["body", "delegate"], "certificate_error", msg)
             .with_input(&Node::Text(delegate.as_str().into()))
-            .with_ctx("code", "owner");
+            .with_code("owner");
         return Err(ApiError::validation(vec![error]));
     }
     let msg = format!(
@@ -163,7 +163,7 @@ fn check_owner(
         company.rnc
     );
     let finding = FieldError::new(["body", FIELDS.file], "certificate_error", msg)
-        .with_ctx("code", "owner")
+        .with_code("owner")
         .with_ctx("expected", company.rnc.to_string());
     // The stricter of the two holds.
     if [app.certificate_owner, company.settings.certificate_owner].contains(&CertificateOwner::Refuse) {
@@ -178,14 +178,14 @@ fn untrusted(company: &Company, doubt: &Doubt) -> FieldError {
         "the certificate names the RNC {}, but does not verify the company: {doubt}; whoever operates this deployment can verify it",
         company.rnc
     );
-    FieldError::new(["body", FIELDS.file], "certificate_error", msg).with_ctx("code", "untrusted_issuer")
+    FieldError::new(["body", FIELDS.file], "certificate_error", msg).with_code("untrusted_issuer")
 }
 
 /// A certificate serves every environment, whatever an older client says.
 fn other_environment(given: Option<Environment>, own: Environment) -> Option<FieldError> {
     let given = given.filter(|given| *given != own)?;
     let msg = format!("the certificate serves every environment, {given} as well as {own}");
-    Some(FieldError::new(["body", "environment"], "value_error", msg).with_ctx("code", "every_environment"))
+    Some(FieldError::new(["body", "environment"], "value_error", msg).with_code("every_environment"))
 }
 
 /// What is kept of it. The active certificate again keeps the time of its upload, and its name unless another is given.
@@ -219,7 +219,7 @@ async fn activate(
                 "another company is verified for the RNC {}: this one stays unverified",
                 company.rnc
             );
-            let warning = FieldError::new(["body", FIELDS.file], "value_error", msg).with_ctx("code", "rnc_taken");
+            let warning = FieldError::new(["body", FIELDS.file], "value_error", msg).with_code("rnc_taken");
             let again = app.table.activate_certificate(&company.id, summary, None, now).await?;
             (again, Some(warning))
         }

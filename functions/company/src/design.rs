@@ -4,7 +4,7 @@ pub(crate) mod logo;
 
 use axum::Json;
 use axum::extract::State;
-use ecf_api::{ApiError, Caller, CodedError, FieldError, Fields, FromFields, Instant, ValidJson, ValidationError};
+use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, Instant, ValidJson, ValidationError};
 use ecf_ri::Color;
 use ecf_store::{CompanyDesign, DesignChanges};
 use serde::Serialize;
@@ -67,19 +67,8 @@ pub(crate) struct DesignRequest {
 impl FromFields for DesignRequest {
     fn read(fields: &mut Fields) -> Option<Self> {
         fields.refuse_unknown(&["color", "footer"]);
-        let color = fields
-            .text("color")
-            .optional()
-            .and_then(|given| match given.parse::<Color>() {
-                Ok(color) => Some(color.to_string()),
-                Err(error) => {
-                    let input = ecf::Node::Text(given.into());
-                    fields.reject_with(
-                        FieldError::new(["body", "color"], "value_error", error.to_string()).with_input(&input),
-                    );
-                    None
-                }
-            });
+        let color: Option<Color> = fields.text("color").parse().optional();
+        let color = color.map(|color| color.to_string());
         let footer = fields.text("footer").length(1..=LONGEST_FOOTER).optional();
         Some(Self {
             color: fields.edit("color", color),

@@ -4,8 +4,8 @@ pub(crate) mod change;
 pub(crate) mod list;
 pub(crate) mod open;
 
-use ecf::{Environment, Fecha, ReceiptType};
-use ecf_api::ApiError;
+use ecf::{Environment, Fecha, Node, ReceiptType};
+use ecf_api::{ApiError, FieldError};
 use ecf_store::{Numbering, Range, RangeState};
 use jiff::civil::Date;
 use serde::Serialize;
@@ -65,20 +65,27 @@ impl SequenceView {
 
 /// What a new last day must be: the authority dates ranges of the types that carry an expiry, and of no other (reference of the
 /// formats, FechaVencimientoSecuencia).
-fn last_day(ecf_type: ReceiptType, given: Date, today: Fecha) -> Result<Fecha, String> {
+fn last_day(ecf_type: ReceiptType, given: Date, today: Fecha) -> Result<Fecha, ApiError> {
+    let refuse = |code, msg| refused("valid_until", code, msg, Node::Text(given.to_string().into()));
     if !ecf_type.carries_expiry() {
-        return Err(format!(
-            "valid_until is {given}, but type {ecf_type} carries no expiry: leave it out"
-        ));
+        let msg = format!("valid_until is {given}, but type {ecf_type} carries no expiry: leave it out");
+        return Err(refuse("expiry_not_carried", msg));
     }
-    let last_day = Fecha::try_from(given).map_err(|error| format!("valid_until: {error}"))?;
+    let last_day = Fecha::try_from(given).map_err(|error| refuse("date_parsing", format!("valid_until: {error}")))?;
     if last_day < today {
-        return Err(format!(
-            "valid_until is {given}, which is past: today is {}",
+        let msg = format!(
+            "valid_until is {given}, which is past: today is {}; give the last day that the authority granted",
             today.date()
-        ));
+        );
+        return Err(refuse("expiry_past", msg));
     }
     Ok(last_day)
+}
+
+/// 422 on one field, with the permanent code of the refusal.
+fn refused(field: &str, code: &'static str, msg: impl Into<String>, input: Node) -> ApiError {
+    let error = FieldError::new(["body", field], "value_error", msg);
+    ApiError::validation(vec![error.with_code(code).with_input(&input)])
 }
 
 fn overlaps(range: &Range) -> ApiError {

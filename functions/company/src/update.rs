@@ -229,6 +229,7 @@ async fn check_default(app: &App, caller: &Caller, environment: Environment) -> 
         "{environment} needs a verified company: upload the taxpayer's own certificate, issued by an authority that this deployment trusts"
     );
     let error = FieldError::new(["body", "default_environment"], "value_error", msg)
+        .with_code("company_unverified")
         .with_input(&ecf::Node::Text(environment.as_str().into()))
         .with_ctx("expected", Environment::TesteCF.as_str());
     Err(ApiError::validation(vec![error]))

@@ -1,18 +1,22 @@
 //! `POST /api/v1/ecf/batch`: up to 25 receipts in one request, each with its own result and idempotent by itself.
 
+mod chains;
+
 use axum::Json;
 use axum::body::to_bytes;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use ecf::Node;
 use ecf_api::{
-    ApiError, Caller, CodedError, Fields, FromFields, NotingCaller, ValidJson, ValidQuery, ValidationError, read_body,
+    ApiError, Caller, CodedError, FieldError, Fields, FromFields, NotingCaller, ValidJson, ValidQuery, ValidationError,
+    read_body,
 };
 use futures::stream::{self, StreamExt as _};
 use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use self::chains::{Item, chains};
 use crate::App;
 use crate::issue::issue_one;
 use crate::request::{IssueQuery, IssueRequest};
@@ -23,6 +27,11 @@ const LARGEST_BATCH: usize = 25;
 const AT_A_TIME: usize = 5;
 /// No answer to one receipt comes near this.
 const LARGEST_ANSWER_BYTES: usize = 8 * 1024 * 1024;
+/// Findings in one answer; beyond it each receipt lists fewer of its own. An answer has 6 MB, a finding at most 10 KB.
+const MOST_FINDINGS: usize = 500;
+
+/// The members of an answer that list findings.
+const FINDINGS: [&str; 2] = ["detail", "warnings"];
 
 /// The receipts, each as `POST /api/v1/ecf` takes it.
 #[derive(Debug, ToSchema)]
@@ -54,7 +63,8 @@ pub(crate) struct BatchItemView {
 
 /// Emitir hasta 25 comprobantes
 ///
-/// Issues each receipt by itself: one that fails keeps no other from its number. 200 whatever the results.
+/// Issues each receipt by itself: one that fails keeps no other from its number. 200 whatever the results. Receipts with the
+/// same key or number, and a note with the receipt that it modifies, take effect in the order of the list.
 #[utoipa::path(
     post,
     path = "/api/v1/ecf/batch",
@@ -73,25 +83,60 @@ pub(crate) async fn batch(
     ValidQuery(query): ValidQuery<IssueQuery>,
     ValidJson(request): ValidJson<BatchRequest>,
 ) -> Result<Json<BatchView>, ApiError> {
-    // A key twice in one batch is one receipt twice: the second finds the first.
-    let items = stream::iter(request.items)
-        .map(|item| one(&app, &caller, &query, item))
-        .buffered(AT_A_TIME)
-        .collect::<Vec<_>>()
+    let items = request.items.into_iter().map(read_body::<IssueRequest>).collect();
+    // Every chain ends before a failure is reported: none is dropped half-way.
+    let results: Vec<_> = stream::iter(chains(items))
+        .map(|chain| in_order(&app, &caller, &query, chain))
+        .buffer_unordered(AT_A_TIME)
+        .collect()
         .await;
-    Ok(Json(BatchView {
-        items: items.into_iter().collect::<Result<_, _>>()?,
-    }))
+    let mut items: Vec<(usize, BatchItemView)> = Vec::new();
+    for chain in results {
+        items.extend(chain?);
+    }
+    items.sort_unstable_by_key(|(place, _)| *place);
+    let mut items: Vec<BatchItemView> = items.into_iter().map(|(_, item)| item).collect();
+    share_findings(&mut items);
+    Ok(Json(BatchView { items }))
 }
 
-async fn one(app: &App, caller: &Caller, query: &IssueQuery, item: Node) -> Result<BatchItemView, ApiError> {
-    let answer = match read_body::<IssueRequest>(item) {
-        Ok(request) => issue_one(app, caller, query, request)
-            .await
-            .unwrap_or_else(IntoResponse::into_response),
-        Err(error) => error.into_response(),
-    };
-    view(answer).await
+/// Issues receipts that depend on each other, one after the other.
+async fn in_order(
+    app: &App,
+    caller: &Caller,
+    query: &IssueQuery,
+    chain: Vec<Item>,
+) -> Result<Vec<(usize, BatchItemView)>, ApiError> {
+    let mut results = Vec::with_capacity(chain.len());
+    for Item { place, request } in chain {
+        let answer = match request {
+            Ok(request) => issue_one(app, caller, query, request).await,
+            Err(error) => Err(error),
+        };
+        let answer = answer.unwrap_or_else(IntoResponse::into_response);
+        results.push((place, view(answer).await?));
+    }
+    Ok(results)
+}
+
+/// Shortens the lists of findings when there are too many for one answer.
+fn share_findings(items: &mut [BatchItemView]) {
+    let count = |item: &BatchItemView| findings(&item.body).map_or(0, Vec::len);
+    if items.iter().map(count).sum::<usize>() <= MOST_FINDINGS {
+        return;
+    }
+    let most = MOST_FINDINGS / items.len();
+    for item in items {
+        for name in FINDINGS {
+            if let Some(Value::Array(list)) = item.body.get_mut(name) {
+                FieldError::shorten(list, most);
+            }
+        }
+    }
+}
+
+fn findings(body: &Value) -> Option<&Vec<Value>> {
+    FINDINGS.iter().find_map(|name| body.get(name)?.as_array())
 }
 
 async fn view(answer: Response) -> Result<BatchItemView, ApiError> {

@@ -2,7 +2,7 @@
 
 use ecf::rules::{self, OnConditional};
 use ecf::totals::IscRates;
-use ecf::{Draft, Ecf, Fecha, Grade, Violation};
+use ecf::{Draft, Ecf, Fecha, Grade, Node, Violation};
 use ecf_api::{ApiError, FieldError};
 use ecf_store::CompanySettings;
 use jiff::Timestamp;
@@ -13,7 +13,7 @@ use crate::request::{IssueQuery, IssueRequest};
 /// A document that may be issued, and what the caller should know about it.
 pub(crate) struct Checked {
     pub(crate) ecf: Ecf,
-    pub(crate) warnings: Vec<FieldError>,
+    pub(crate) warnings: Vec<Violation>,
     /// Whether one of the warnings is of what the authority accepts conditionally only.
     pub(crate) conditional: bool,
 }
@@ -45,16 +45,18 @@ pub(crate) fn check(
     }
     let conditional = warnings.iter().any(|warning| warning.grade == Grade::Conditional);
     notices.extend(warnings);
-    let warnings = notices.iter().map(warning).collect();
     Ok(Checked {
         ecf,
-        warnings,
+        warnings: notices,
         conditional,
     })
 }
 
-pub(crate) fn warning(violation: &Violation) -> FieldError {
-    FieldError::of_violation(&["body", "payload"], violation)
+/// The warnings of an answer: the first hundred, and a count of the others.
+pub(crate) fn listed(warnings: &[Violation]) -> Vec<FieldError> {
+    FieldError::listed(warnings, |violation| {
+        FieldError::of_violation(&["body", "payload"], violation)
+    })
 }
 
 /// What is wrong with the document, in its place.
@@ -67,6 +69,8 @@ fn foreign_issuer(issuer: &Issuer, given: Option<String>) -> ApiError {
     let loc = ["body", "payload", "Encabezado", "Emisor", "RNCEmisor"];
     let msg = format!("RNCEmisor is {given}, but the API key belongs to {}", issuer.rnc);
     let error = FieldError::new(loc, "value_error", msg)
+        .with_code("rnc_mismatch")
+        .with_input(&Node::Text(given.as_str().into()))
         .with_ctx("given", given)
         .with_ctx("expected", issuer.rnc.to_string());
     ApiError::validation(vec![error])

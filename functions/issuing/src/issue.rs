@@ -23,7 +23,7 @@ use utoipa::ToSchema;
 use xmldsig::Identity;
 
 use crate::App;
-use crate::check::{Checked, check};
+use crate::check::{Checked, check, listed};
 use crate::issuer::Issuer;
 use crate::kept::{due, keep};
 use crate::note;
@@ -145,7 +145,7 @@ pub(crate) async fn issue_one(
                 StatusCode::CREATED,
                 Json(IssuedView {
                     document: app.view(&receipt),
-                    warnings,
+                    warnings: listed(&warnings),
                 }),
             )
                 .into_response())

@@ -32,6 +32,8 @@ pub(crate) fn due(request: &IssueRequest, now: Timestamp) -> Result<Option<Times
     if due > latest {
         let msg = format!("scheduled_for is {due}; it may be at most {HORIZON_DAYS} days ahead, until {latest}");
         let error = FieldError::new(["body", "scheduled_for"], "less_than_equal", msg)
+            .with_code("scheduled_too_far")
+            .with_input(&Node::Text(due.to_string().into()))
             .with_ctx("le", latest.to_string())
             .with_ctx("given", due.to_string());
         return Err(ApiError::validation(vec![error]));

@@ -1,12 +1,12 @@
 //! A note (33, 34) against the receipt that it modifies, where that was issued here.
 
 use ecf::rules::modified::{self, Modified};
-use ecf::{Ecf, ReceiptState};
-use ecf_api::{ApiError, FieldError};
+use ecf::{Ecf, ReceiptState, Violation};
+use ecf_api::ApiError;
 use ecf_store::{ModifiedReceipt, NewNote, Scope};
 
 use crate::App;
-use crate::check::{refused, warning};
+use crate::check::refused;
 
 /// Holds a note against the receipt that it modifies. `None`: the document is no note, or on a receipt that is not known
 /// here. `holds`: whether the company wants its notes to wait for the verdict on what they modify.
@@ -51,9 +51,9 @@ pub(crate) async fn judge(app: &App, scope: &Scope, ecf: &Ecf, holds: bool) -> R
 }
 
 /// What the caller of a note should know that is not sent at once.
-pub(crate) fn waits(note: Option<&NewNote>) -> Option<FieldError> {
+pub(crate) fn waits(note: Option<&NewNote>) -> Option<Violation> {
     let note = note.filter(|note| note.held)?;
-    Some(warning(&modified::waits(note.modifies)))
+    Some(modified::waits(note.modifies))
 }
 
 fn as_stored(known: &ModifiedReceipt) -> Modified<'_> {

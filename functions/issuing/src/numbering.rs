@@ -1,6 +1,6 @@
 //! The number of a receipt: the caller's, or the next of the company's range.
 
-use ecf::{Ecf, Encf, Fecha, ReceiptType};
+use ecf::{Ecf, Encf, Fecha, Node, ReceiptType};
 use ecf_api::{ApiError, FieldError};
 use ecf_store::{CallerTake, Numbering, Range, Scope, Take};
 use jiff::Timestamp;
@@ -42,25 +42,7 @@ pub(crate) async fn take(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp) ->
                 chosen_by_caller: false,
                 counts_in: None,
             },
-            Take::NoRange => return Err(no_range(ecf_type, scope)),
-            Take::Exhausted => {
-                return Err(encf_error(
-                    "range_exhausted",
-                    format!("the ranges of type {ecf_type} have no number left"),
-                ));
-            }
-            Take::Expired => {
-                return Err(encf_error(
-                    "range_expired",
-                    format!("the ranges of type {ecf_type} have expired"),
-                ));
-            }
-            Take::CallerNumbered => {
-                return Err(ApiError::conflict(
-                    "range_numbered_by_caller",
-                    format!("the ranges of type {ecf_type} are numbered by the caller: give eNCF"),
-                ));
-            }
+            none => return Err(nothing_to_take(none, ecf_type, scope)),
         }
     };
     // Also after a look ahead: the range may have run out in between.
@@ -93,7 +75,7 @@ pub(crate) async fn foresee(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp)
         }
         None => {
             let range = ranges.iter().find(|range| range.gives_numbers(today));
-            let range = range.ok_or_else(|| no_range(ecf_type, scope))?;
+            let range = range.ok_or_else(|| nothing_to_take(Take::nothing(&ranges, today), ecf_type, scope))?;
             let sequence = range.free.first().copied().unwrap_or(range.next);
             Number {
                 encf: Encf::new(ecf_type, sequence).map_err(ApiError::internal)?,
@@ -144,6 +126,8 @@ fn expiry_error(given: Fecha, authorised: Fecha, what: String) -> ApiError {
     let loc = ["body", "payload", "Encabezado", "IdDoc", "FechaVencimientoSecuencia"];
     let msg = format!("FechaVencimientoSecuencia is {given}, but {what}");
     let error = FieldError::new(loc, "value_error", msg)
+        .with_code("ESTRUCTURA-43")
+        .with_input(&Node::Text(given.to_string().into()))
         .with_ctx("given", given.to_string())
         .with_ctx("expected", authorised.to_string());
     ApiError::validation(vec![error])
@@ -152,14 +136,18 @@ fn expiry_error(given: Fecha, authorised: Fecha, what: String) -> ApiError {
 fn outside_ranges(encf: &Encf) -> ApiError {
     encf_error(
         "encf_outside_ranges",
-        format!("no active range of this company contains {encf}"),
+        Some(encf),
+        format!("no active range of this company contains {encf}: register its range, or leave eNCF out"),
     )
 }
 
 fn expired(encf: &Encf, valid_until: Fecha) -> ApiError {
     encf_error(
         "encf_expired",
-        format!("the range that contains {encf} expired on {valid_until}"),
+        Some(encf),
+        format!(
+            "the range that contains {encf} expired on {valid_until}: leave eNCF out, or give a number of another range"
+        ),
     )
 }
 
@@ -172,17 +160,32 @@ fn numbered_by_service(encf: &Encf) -> ApiError {
     )
 }
 
-fn no_range(ecf_type: ReceiptType, scope: &Scope) -> ApiError {
-    encf_error(
-        "no_range",
-        format!("the company has no range of type {ecf_type} in {}", scope.environment),
-    )
+/// Why no range gives a number, the same when it is only foreseen.
+fn nothing_to_take(why: Take, ecf_type: ReceiptType, scope: &Scope) -> ApiError {
+    let environment = scope.environment;
+    let (code, msg) = match why {
+        Take::CallerNumbered => {
+            let message = format!("the ranges of type {ecf_type} are numbered by the caller: give eNCF");
+            return ApiError::conflict("range_numbered_by_caller", message);
+        }
+        Take::Exhausted => (
+            "range_exhausted",
+            format!("the ranges of type {ecf_type} have no number left"),
+        ),
+        Take::Expired => ("range_expired", format!("the ranges of type {ecf_type} have expired")),
+        Take::NoRange | Take::Taken { .. } => (
+            "no_range",
+            format!(
+                "the company has no range of type {ecf_type} in {environment}: register one with POST /api/v1/client/sequences"
+            ),
+        ),
+    };
+    encf_error(code, None, msg)
 }
 
-fn encf_error(kind: &'static str, msg: String) -> ApiError {
-    ApiError::validation(vec![FieldError::new(
-        ["body", "payload", "Encabezado", "IdDoc", "eNCF"],
-        kind,
-        msg,
-    )])
+/// The kind is the permanent code too.
+fn encf_error(kind: &'static str, given: Option<&Encf>, msg: String) -> ApiError {
+    let error = FieldError::new(["body", "payload", "Encabezado", "IdDoc", "eNCF"], kind, msg);
+    let input = given.map_or(Node::Null, |encf| Node::Text(encf.to_string().into()));
+    ApiError::validation(vec![error.with_input(&input)])
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::App;
-use crate::check::{Checked, refused};
+use crate::check::{Checked, listed, refused};
 use crate::issue::IssuedView;
 use crate::note;
 use crate::numbering::foresee;
@@ -125,7 +125,7 @@ pub(crate) async fn answer(
         } else {
             "accepted"
         },
-        warnings,
+        warnings: listed(&warnings),
         totals,
         encf: numbered.encf().to_string(),
         xml,

@@ -217,7 +217,8 @@ async fn invitation(app: &App, request: &RegisterRequest, now: Timestamp) -> Res
 /// The same for every code that does not help, so that nobody learns which ever did.
 fn uninvited() -> ApiError {
     let msg = "this deployment registers invited companies only: give the code of an invitation that is neither used up nor expired";
-    ApiError::validation(vec![FieldError::new(["body", "invitation_code"], "value_error", msg)])
+    let error = FieldError::new(["body", "invitation_code"], "value_error", msg);
+    ApiError::validation(vec![error.with_code("invitation_invalid")])
 }
 
 fn warnings(identity: Option<&Identity>, now: Timestamp) -> Vec<FieldError> {
@@ -252,11 +253,10 @@ fn environment(request: &RegisterRequest, verified: bool) -> Result<Environment,
             let msg = format!(
                 "{environment} needs a verified company: sign up in TesteCF, or with the taxpayer's own certificate, issued by an authority that this deployment trusts"
             );
-            Err(ApiError::validation(vec![FieldError::new(
-                ["body", "default_environment"],
-                "value_error",
-                msg,
-            )]))
+            let error = FieldError::new(["body", "default_environment"], "value_error", msg)
+                .with_code("company_unverified")
+                .with_input(&ecf::Node::Text(environment.as_str().into()));
+            Err(ApiError::validation(vec![error]))
         }
     }
 }

@@ -153,7 +153,8 @@ fn refused(error: &CursorError, given: &str) -> ApiError {
             "what changed since this cursor is not known any more: begin again without a cursor",
         ),
         CursorError::Unreadable | CursorError::Foreign => {
-            let field = FieldError::new(["query", "cursor"], "value_error", error.to_string());
+            let field =
+                FieldError::new(["query", "cursor"], "value_error", error.to_string()).with_code("cursor_invalid");
             ApiError::validation(vec![field.with_input(&ecf::Node::Text(given.into()))])
         }
     }

@@ -75,7 +75,7 @@ pub fn document() -> Result<String, OpenapiError> {
     document["info"] = json!({
         "title": "e-CF service",
         "version": "1.0.0",
-        "description": "Issues electronic fiscal receipts (e-CF) of the Dominican Republic, submits them to the tax authority and tells their verdict.\n\nGenerators of clients: some stop at the `webhooks` section; `/openapi/public-v1.json?webhooks=false` is this document without it.",
+        "description": "Issues electronic fiscal receipts (e-CF) of the Dominican Republic, submits them to the tax authority and tells their verdict. JSON bodies are UTF-8; any body may have `Content-Encoding: gzip` or `deflate`.\n\nGenerators of clients: some stop at the `webhooks` section; `/openapi/public-v1.json?webhooks=false` is this document without it.",
         "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
     });
     document["servers"] = json!([{ "url": "/" }]);

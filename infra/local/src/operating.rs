@@ -16,6 +16,8 @@ use crate::ready::environment_of;
 /// # Errors
 /// When the command is no JSON, or no system was started on the folder.
 pub async fn operator(command: &str, folder: &Path) -> Result<String, ecf_runtime::Error> {
+    // Windows editors put a byte order mark in front of a command that is kept in a file.
+    let command = command.trim_start_matches('\u{feff}');
     let command: Value = serde_json::from_str(command).map_err(|error| format!("the command is not JSON: {error}"))?;
     let variables = environment_of("operator", folder)?;
     let endpoint = variables

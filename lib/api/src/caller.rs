@@ -43,6 +43,7 @@ impl Caller {
             Some(other) if other != own => {
                 let msg = format!("Input should be '{own}', the environment of the API key");
                 let error = FieldError::new(["body", "environment"], "enum", msg)
+                    .with_code("environment_mismatch")
                     .with_input(&ecf::Node::Text(other.as_str().into()))
                     .with_ctx("expected", own.as_str());
                 Err(ApiError::validation(vec![error]))

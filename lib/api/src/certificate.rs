@@ -190,5 +190,5 @@ fn listed(unusable: &Unusable) -> Value {
 }
 
 fn coded(field: &str, code: &'static str, msg: String) -> FieldError {
-    FieldError::new(["body", field], KIND, msg).with_ctx("code", code)
+    FieldError::new(["body", field], KIND, msg).with_code(code)
 }

@@ -12,7 +12,8 @@ use ecf_store::StoreError;
 use http::{HeaderValue, StatusCode, header};
 
 mod body;
-mod field;
+pub(crate) mod field;
+pub(crate) mod secret;
 
 pub use body::{CodedDetail, CodedError, ValidationError};
 pub use field::FieldError;
@@ -44,22 +45,26 @@ enum Detail {
 }
 
 impl ApiError {
-    /// 422: every bad field.
+    /// 422: the bad fields, and a count of those beyond the first hundred.
     pub fn validation(fields: Vec<FieldError>) -> Self {
+        Self::listed(FieldError::listed(fields, |field| field))
+    }
+
+    /// 422 with a list that was made by [`FieldError::listed`].
+    pub(crate) fn listed(fields: Vec<FieldError>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, Detail::Fields(fields))
     }
 
     /// 422: what is wrong with the document in the member `payload`. A notice among the findings stops nothing by itself,
     /// and says so.
     pub fn violations<'v>(violations: impl IntoIterator<Item = &'v ecf::Violation>) -> Self {
-        let fields = violations.into_iter().map(|violation| {
+        Self::listed(FieldError::listed(violations, |violation| {
             let error = FieldError::of_violation(&["body", "payload"], violation);
             match violation.grade {
                 Grade::Notice => error.with_ctx("grade", "notice"),
                 Grade::Conditional | Grade::Rejected => error,
             }
-        });
-        Self::validation(fields.collect())
+        }))
     }
 
     /// 400: bytes that are no request at all.
@@ -116,6 +121,15 @@ impl ApiError {
             StatusCode::UNSUPPORTED_MEDIA_TYPE,
             "unsupported_media_type",
             format!("the body must have the content type {expected}"),
+        )
+    }
+
+    /// 415: a body in an encoding that is not read.
+    pub fn unsupported_content_encoding(given: &str, expected: &str) -> Self {
+        Self::coded(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "unsupported_content_encoding",
+            format!("the body is encoded as {given:?}: send it as {expected}, or without Content-Encoding"),
         )
     }
 

@@ -17,12 +17,14 @@
 //! }
 //! ```
 //!
-//! Kinds, messages and contexts are FastAPI's. A `null` counts as absent, and unknown fields are ignored, unless the reader
-//! asks for [`Fields::edit`] or [`Fields::refuse_unknown`]: a change must not pass over what it does not understand.
+//! Kinds, messages and contexts are FastAPI's; `ctx.code` repeats the kind where no code of ours says more. A `null`
+//! counts as absent, and unknown fields are ignored, unless the reader asks for [`Fields::edit`] or [`Fields::refuse_unknown`]: a change must not pass over what it does not understand.
 
 use ecf::{Node, Piece, Violation};
 use ecf_store::Edit;
 
+use crate::error::field::{MOST_LISTED, count_others};
+use crate::error::secret::is_secret;
 use crate::{ApiError, FieldError};
 
 mod field;
@@ -42,9 +44,11 @@ pub trait FromFields: Sized {
 pub struct Fields {
     root: &'static str,
     members: Vec<(Piece, Node)>,
-    /// Names of fields that were read and had been given.
-    taken: Vec<&'static str>,
+    /// Fields that were read and had been given, each as an error shows it.
+    taken: Vec<(&'static str, Node)>,
     errors: Vec<FieldError>,
+    /// Errors beyond those that an answer lists.
+    unlisted: usize,
 }
 
 impl Fields {
@@ -55,6 +59,7 @@ impl Fields {
             members,
             taken: Vec::new(),
             errors: Vec::new(),
+            unlisted: 0,
         }
     }
 
@@ -66,19 +71,21 @@ impl Fields {
     }
 
     /// What was read, unless something was wrong with it.
-    pub(crate) fn finish<T>(self, value: Option<T>) -> Result<T, ApiError> {
+    pub(crate) fn finish<T>(mut self, value: Option<T>) -> Result<T, ApiError> {
         match value {
             Some(value) if self.errors.is_empty() => Ok(value),
-            Some(_) => Err(ApiError::validation(self.errors)),
             None if self.errors.is_empty() => Err(ApiError::internal("a request was refused without an error")),
-            None => Err(ApiError::validation(self.errors)),
+            _ => {
+                count_others(&mut self.errors, self.unlisted);
+                Err(ApiError::listed(self.errors))
+            }
         }
     }
 
     /// Whether the field was given and not `null`, whether or not it was read meanwhile.
     pub fn is_given(&self, name: &str) -> bool {
         let waits = |(known, value): &(Piece, Node)| **known == *name && !value.is_null();
-        self.taken.contains(&name) || self.members.iter().any(waits)
+        self.is_taken(name) || self.members.iter().any(waits)
     }
 
     /// What becomes of something that `null` clears: the value that was read, nothing, or what it was.
@@ -103,21 +110,26 @@ impl Fields {
 
     /// Records an error for each field that has none of these names.
     pub fn refuse_unknown(&mut self, names: &[&'static str]) {
-        let unknown: Vec<Piece> = self
-            .members
-            .iter()
-            .filter(|(given, _)| !names.contains(&&**given))
-            .map(|(given, _)| given.clone())
-            .collect();
-        for given in unknown {
+        let members = std::mem::take(&mut self.members);
+        for (given, value) in members.iter().filter(|(given, _)| !names.contains(&&**given)) {
+            // The search for the nearest name is what costs.
+            if self.errors.len() >= MOST_LISTED {
+                self.unlisted += 1;
+                continue;
+            }
             let mut msg = "Extra inputs are not permitted".to_owned();
-            if let Some(meant) = ecf::nearest_name(&given, names.iter().copied()) {
+            let meant = ecf::nearest_name(given, names.iter().copied());
+            if let Some(meant) = meant {
                 msg.push_str(&format!("; did you mean {meant}?"));
             }
-            let error =
-                FieldError::new([self.root, &given], "extra_forbidden", msg).with_ctx("expected", names.join(", "));
-            self.errors.push(error);
+            let mut error =
+                FieldError::new([self.root, given], "extra_forbidden", msg).with_ctx("expected", names.join(", "));
+            if !is_secret(given) && !meant.is_some_and(is_secret) {
+                error = error.with_input(value);
+            }
+            self.reject_with(error);
         }
+        self.members = members;
     }
 
     /// An object that is read as fields of its own.
@@ -130,42 +142,78 @@ impl Fields {
                 return None;
             }
         };
-        let mut inner = Self {
-            root: name,
-            members,
-            taken: Vec::new(),
-            errors: Vec::new(),
-        };
+        let mut inner = Self::new(name, members);
         let value = T::read(&mut inner);
-        self.errors.extend(inner.errors.into_iter().map(|mut error| {
+        for mut error in inner.errors {
             error.loc.insert(0, self.root.to_owned());
-            error
-        }));
+            self.reject_with(error);
+        }
+        self.unlisted += inner.unlisted;
         value
     }
 
     /// Records an error that concerns more than one field, at the field where it is best repaired.
     pub fn reject(&mut self, name: &str, kind: &'static str, msg: impl Into<String>) {
-        self.errors.push(FieldError::new([self.root, name], kind, msg));
+        let error = FieldError::new([self.root, name], kind, msg).with_input(&self.input(name));
+        self.reject_with(error);
+    }
+
+    /// Records a value that does not fit, with the permanent code of the refusal.
+    pub fn reject_value(&mut self, name: &str, code: &'static str, msg: impl Into<String>) {
+        let error = FieldError::new([self.root, name], "value_error", msg);
+        self.reject_with(error.with_code(code).with_input(&self.input(name)));
     }
 
     /// Records an error that was put together elsewhere.
     pub fn reject_with(&mut self, error: FieldError) {
-        self.errors.push(error);
+        if self.errors.len() < MOST_LISTED {
+            self.errors.push(error);
+        } else {
+            self.unlisted += 1;
+        }
     }
 
     /// Records what the fiscal engine found in the document that this field holds.
     pub fn reject_violations<'v>(&mut self, name: &str, violations: impl IntoIterator<Item = &'v Violation>) {
-        let found = violations
-            .into_iter()
-            .map(|violation| FieldError::of_violation(&[self.root, name], violation));
-        self.errors.extend(found);
+        for violation in violations {
+            if self.errors.len() < MOST_LISTED {
+                self.errors
+                    .push(FieldError::of_violation(&[self.root, name], violation));
+            } else {
+                self.unlisted += 1;
+            }
+        }
+    }
+
+    /// What came for a field, read or not, as an error shows it.
+    fn input(&self, name: &str) -> Node {
+        let taken = self.taken.iter().find(|(known, _)| *known == name);
+        let waiting = || {
+            self.members
+                .iter()
+                .find(|(known, _)| **known == *name && !is_secret(known))
+        };
+        match taken {
+            Some((_, input)) => input.clone(),
+            None => waiting().map_or(Node::Null, |(_, value)| value.excerpt()),
+        }
+    }
+
+    /// Forgets what came for a field that turns out to be a secret.
+    fn hide(&mut self, name: &str) {
+        for (_, input) in self.taken.iter_mut().filter(|(known, _)| *known == name) {
+            *input = Node::Null;
+        }
+    }
+
+    fn is_taken(&self, name: &str) -> bool {
+        self.taken.iter().any(|(known, _)| *known == name)
     }
 
     fn is_null(&self, name: &str) -> bool {
         let null = |(known, value): &(Piece, Node)| **known == *name && value.is_null();
         // What was taken out left a null behind.
-        !self.taken.contains(&name) && self.members.iter().any(null)
+        !self.is_taken(name) && self.members.iter().any(null)
     }
 
     /// Takes the field's value out: each field is read once, and a large payload is not copied.
@@ -173,7 +221,7 @@ impl Fields {
         let member = self.members.iter_mut().find(|(known, _)| **known == *name);
         let node = member.map_or(Node::Null, |(_, value)| std::mem::replace(value, Node::Null));
         if !node.is_null() {
-            self.taken.push(name);
+            self.taken.push((name, node.excerpt()));
         }
         node
     }

@@ -61,8 +61,7 @@ impl Form {
             return None;
         };
         if file.bytes.is_empty() {
-            let error =
-                FieldError::new(["body", name], "value_error", "the file is empty").with_ctx("code", "empty_file");
+            let error = FieldError::new(["body", name], "value_error", "the file is empty").with_code("empty_file");
             self.fields.reject_with(error);
             return None;
         }
@@ -153,7 +152,9 @@ async fn read(part: RawPart<'_>, name: &str) -> Result<FormFile, ApiError> {
             .collect();
         let decoded = BASE64_STANDARD.decode(packed).map_err(|_| {
             let msg = "the part says Content-Transfer-Encoding: base64, but is not Base64";
-            ApiError::validation(vec![FieldError::new(["body", name], "value_error", msg)])
+            ApiError::validation(vec![
+                FieldError::new(["body", name], "value_error", msg).with_code("base64_decode"),
+            ])
         })?;
         bytes = decoded.into();
     }

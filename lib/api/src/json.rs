@@ -27,7 +27,7 @@ where
                 _ => ApiError::bad_request("incomplete_body", "the body did not arrive whole"),
             })?;
         // An empty body has no type to complain about.
-        if body.is_empty() {
+        if Node::without_mark(&body).is_empty() {
             return Err(ApiError::validation(vec![FieldError::missing(["body"])]));
         }
         if !is_json {
@@ -67,7 +67,7 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 fn unreadable(error: JsonError) -> ApiError {
     let (offset, reason) = match &error {
-        JsonError::Utf8 { .. } => return ApiError::bad_request("invalid_utf8", error.to_string()),
+        JsonError::Utf8 { .. } | JsonError::Utf16 => return ApiError::bad_request("invalid_utf8", error.to_string()),
         JsonError::Syntax { offset, reason, .. } => (*offset, reason.clone()),
         JsonError::DuplicateKey { offset, .. } | JsonError::TooDeep { offset } => (*offset, error.to_string()),
     };

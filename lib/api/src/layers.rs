@@ -6,13 +6,15 @@ use http::{Method, StatusCode};
 use crate::ApiError;
 
 mod edge;
+mod inflate;
 mod rewrite;
 
 /// The largest body: below what API Gateway and Lambda carry, and far above any receipt.
 pub const BODY_LIMIT_BYTES: usize = 4 * 1024 * 1024;
 
 /// Makes a function's routes a whole service: other spellings of paths, request ids, `{detail}` for whatever fails
-/// (unknown paths and methods, panics, libraries' own refusals), the body limit and conditional downloads.
+/// (unknown paths and methods, panics, libraries' own refusals), compressed bodies, the body limit and conditional
+/// downloads.
 pub fn finish(router: Router) -> Router {
     let routes = router
         .fallback(async || ApiError::not_found())
@@ -22,6 +24,7 @@ pub fn finish(router: Router) -> Router {
     // outer router that has none.
     Router::new()
         .fallback_service(routes)
+        .layer(middleware::from_fn(inflate::inflate))
         .layer(middleware::from_fn(edge::edge))
 }
 

@@ -1,5 +1,6 @@
 //! JSON as a tree that keeps the order of members and the decimal text of numbers, so that floats never exist.
 
+mod excerpt;
 mod hash;
 mod parse;
 
@@ -12,7 +13,7 @@ use thiserror::Error;
 pub type Piece = CompactString;
 
 /// A JSON value.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Node {
     /// `null`, which everywhere means "absent".
     Null,
@@ -37,6 +38,9 @@ pub enum JsonError {
         /// The first wrong byte, counted from 0.
         offset: usize,
     },
+    /// The bytes are UTF-16, which JSON in transit must not be (RFC 8259, section 8.1).
+    #[error("the body is UTF-16: send it as UTF-8")]
+    Utf16,
     /// The text is no JSON.
     #[error("the body is not JSON: {reason} at line {line}, column {column} (byte {offset})")]
     Syntax {
@@ -73,9 +77,19 @@ impl Node {
     /// How deep lists and objects may nest.
     pub const MAX_DEPTH: usize = 32;
 
-    /// Reads one JSON value.
+    /// Reads one JSON value. A UTF-8 byte order mark in front of it is skipped (RFC 8259, section 8.1).
     pub fn parse(bytes: &[u8]) -> Result<Self, JsonError> {
         parse::parse(bytes)
+    }
+
+    /// The bytes after a UTF-8 byte order mark.
+    pub fn without_mark(bytes: &[u8]) -> &[u8] {
+        bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes)
+    }
+
+    /// The value as an error shows it: whole when it is short, otherwise a text with its first characters.
+    pub fn excerpt(&self) -> Self {
+        excerpt::excerpt(self)
     }
 
     /// SHA-256 of the value, whatever the order of its members and however its numbers are written: `1`, `1.0` and
@@ -204,6 +218,51 @@ mod tests {
         };
         assert_eq!(line, 2);
         assert!((9..=17).contains(&offset), "{offset}");
+    }
+
+    #[test]
+    fn a5_a_byte_order_mark_is_skipped_and_counted_in_offsets() {
+        let plain = r#"{"a":[1,"ñ"]}"#;
+        let marked = format!("\u{feff}{plain}");
+        let (plain, marked) = (
+            Node::parse(plain.as_bytes()).unwrap(),
+            Node::parse(marked.as_bytes()).unwrap(),
+        );
+        assert_eq!(plain, marked);
+        assert_eq!(plain.payload_hash(), marked.payload_hash());
+        let Err(JsonError::Syntax {
+            line, column, offset, ..
+        }) = Node::parse("\u{feff}{\"a\":}".as_bytes())
+        else {
+            panic!("a syntax error was expected");
+        };
+        assert_eq!((line, column, offset), (1, 6, 8));
+        assert_eq!(Node::parse(b"\xEF\xBB\xBF\"\xD1\""), Err(JsonError::Utf8 { offset: 4 }));
+        let twice = Node::parse("\u{feff}{\"a\":1,\"a\":2}".as_bytes());
+        assert!(
+            matches!(twice, Err(JsonError::DuplicateKey { offset: 10, .. })),
+            "{twice:?}"
+        );
+        // Only one mark, and only in front.
+        assert!(Node::parse("\u{feff}\u{feff}{}".as_bytes()).is_err());
+        assert!(Node::parse("{}\u{feff}".as_bytes()).is_err());
+    }
+
+    #[test]
+    fn a5_utf_16_is_named() {
+        let text = r#"{"a":1}"#;
+        let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+        for bytes in [
+            [b"\xFF\xFE", little.as_slice()].concat(),
+            [b"\xFE\xFF", big.as_slice()].concat(),
+            little,
+            big,
+        ] {
+            assert_eq!(Node::parse(&bytes), Err(JsonError::Utf16));
+        }
+        assert!(JsonError::Utf16.to_string().contains("UTF-16"));
+        assert!(matches!(Node::parse(b"\0\0\0{"), Err(JsonError::Syntax { .. })));
     }
 
     #[test]

@@ -307,8 +307,6 @@ pub static CATALOGUE: &[RuleInfo] = &ALL;
 
 #[cfg(test)]
 mod tests {
-    use std::collections::HashSet;
-
     use super::*;
 
     #[test]

@@ -32,6 +32,7 @@
 //!
 //! The codes of the fiscal rules are in [`rules::CATALOGUE`](crate::rules::CATALOGUE).
 
+use crate::Node;
 use crate::document::Document;
 use crate::field::{Block, Field};
 
@@ -64,6 +65,8 @@ pub struct Violation {
     pub message: String,
     /// What was given, shortened when long.
     pub given: Option<String>,
+    /// The value that came, where `given` does not show it: the value under an unknown name, a list, an object.
+    pub input: Option<Node>,
     /// What was expected.
     pub expected: Option<String>,
     /// Expected minus given, for amounts.
@@ -81,6 +84,7 @@ impl Violation {
             kind,
             message: message.into(),
             given: None,
+            input: None,
             expected: None,
             difference: None,
             grade: Grade::Rejected,

@@ -349,6 +349,56 @@ fn only_small_consumer_invoices_may_have_more_than_a_thousand_lines() {
 }
 
 #[test]
+fn a10_a_list_is_read_up_to_the_limit_of_the_type() {
+    let mut payload = invoice();
+    let mut line = payload["DetallesItems"]["Item"][0].clone();
+    line["NombreItem"] = json!("");
+    payload["DetallesItems"]["Item"] = json!(vec![line; 1_500]);
+    let violations = refused(&payload);
+    let of = |code: &str| violations.iter().filter(|violation| violation.code == code).count();
+    assert_eq!(
+        (of("ESTRUCTURA-03"), of("ESTRUCTURA-10")),
+        (1, 1_000),
+        "{}",
+        violations.len()
+    );
+    let too_many = violations
+        .iter()
+        .find(|violation| violation.code == "ESTRUCTURA-03")
+        .unwrap();
+    assert_eq!(too_many.path, ["DetallesItems", "Item"]);
+    assert_eq!(
+        (too_many.given.as_deref(), too_many.expected.as_deref()),
+        (Some("1500"), Some("at most 1000"))
+    );
+}
+
+#[test]
+fn a10_a_long_unknown_name_is_cut_everywhere() {
+    let mut payload = invoice();
+    let name = "x".repeat(100_000);
+    payload[&name] = json!(1);
+    let violation = refused(&payload).swap_remove(0);
+    assert_eq!(violation.code, "ESTRUCTURA-04");
+    assert_eq!(violation.path[0].chars().count(), 81);
+    assert!(violation.message.len() < 200, "{}", violation.message.len());
+    assert!(violation.given.unwrap().len() < 100);
+}
+
+#[test]
+fn a7_a_finding_carries_the_value_that_came() {
+    let mut payload = invoice();
+    payload["Encabezado"]["Emisor"]["Color"] = json!({"nombre": "azul"});
+    payload["DetallesItems"]["Item"][0]["NombreItem"] = json!(["a"]);
+    payload["DetallesItems"]["Item"][0]["Descripcion"] = json!("Café");
+    let inputs: Vec<Value> = refused(&payload)
+        .iter()
+        .map(|violation| serde_json::to_value(&violation.input).unwrap())
+        .collect();
+    assert_eq!(inputs, [json!({"nombre": "azul"}), json!(["a"]), json!("Café")]);
+}
+
+#[test]
 fn the_json_schema_says_what_each_type_may_carry() {
     let schema = json_schema(ReceiptType::E31);
     let header = &schema["properties"]["Encabezado"]["properties"];

@@ -5,7 +5,10 @@ use std::str::FromStr;
 use axum::{Router, extract::Request};
 use lambda_http::http::{
     HeaderName, HeaderValue, Method, Uri,
-    header::{ACCESS_CONTROL_REQUEST_METHOD, CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, IF_NONE_MATCH, RETRY_AFTER},
+    header::{
+        ACCESS_CONTROL_REQUEST_METHOD, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
+        RETRY_AFTER,
+    },
 };
 use tower::ServiceExt as _;
 use tower_http::cors::{AllowOrigin, CorsLayer};
@@ -14,7 +17,12 @@ use crate::env::{Env, EnvError};
 
 /// How long a browser may keep what it was told, in seconds.
 const KEPT_SECONDS: u64 = 3600;
-const ASKED: [HeaderName; 3] = [CONTENT_TYPE, IF_NONE_MATCH, HeaderName::from_static("x-api-key")];
+const ASKED: [HeaderName; 4] = [
+    CONTENT_ENCODING,
+    CONTENT_TYPE,
+    IF_NONE_MATCH,
+    HeaderName::from_static("x-api-key"),
+];
 const TOLD: [HeaderName; 6] = [
     CONTENT_DISPOSITION,
     ETAG,

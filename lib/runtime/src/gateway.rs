@@ -28,6 +28,12 @@ use tower::ServiceExt;
 
 use crate::{Error, allow_origins, env::Env};
 
+/// The largest body of an answer: Lambda returns 6 MB, the rest is for headers.
+const MOST_BODY_BYTES: usize = 6 * 1024 * 1024 - 64 * 1024;
+
+/// What stands in place of an answer that Lambda would not return. The gateway would say 502 and nothing else.
+const TOO_LARGE: &str = r#"{"detail":{"code":"answer_too_large","message":"the answer is larger than 6 MB: ask for less at a time; a receipt of this request that was issued is answered again under its idempotency_key"}}"#;
+
 /// The gateway's name for a request, put into the request's extensions by [`answer`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestId(pub String);
@@ -79,9 +85,17 @@ pub async fn stream(router: Router, event: LambdaRequest) -> StreamResponse<Body
 /// Answers one gateway event with a router. The local gateway calls it too.
 pub async fn answer(router: Router, event: LambdaRequest) -> ApiGatewayProxyResponse {
     let (parts, body) = routed(router, event).await.into_parts();
+    let mut parts = parts;
     // The bytes of our own answers cannot fail to arrive; a body that streams from elsewhere can.
     let (status, body) = match axum::body::to_bytes(body, usize::MAX).await {
-        Ok(bytes) => (parts.status, event_body(&parts.headers, bytes.to_vec())),
+        Ok(bytes) => match event_body(&parts.headers, bytes.to_vec()) {
+            body if fits(&body) => (parts.status, body),
+            _ => {
+                tracing::error!(size_bytes = bytes.len(), "answer is larger than a function may return");
+                parts.headers = HeaderMap::from_iter([(CONTENT_TYPE, HeaderValue::from_static("application/json"))]);
+                (StatusCode::INTERNAL_SERVER_ERROR, EventBody::Text(TOO_LARGE.to_owned()))
+            }
+        },
         Err(error) => {
             tracing::error!(%error, "answer broke off");
             (StatusCode::INTERNAL_SERVER_ERROR, EventBody::Empty)
@@ -97,6 +111,18 @@ pub async fn answer(router: Router, event: LambdaRequest) -> ApiGatewayProxyResp
         body => Some(body),
     };
     answer
+}
+
+/// Whether Lambda takes the answer, which travels as JSON: quotes and line breaks of a text count twice, and Base64 has four
+/// characters for three bytes.
+fn fits(body: &EventBody) -> bool {
+    match body {
+        EventBody::Empty => true,
+        EventBody::Text(text) if text.len() <= MOST_BODY_BYTES / 6 => true,
+        EventBody::Text(text) => serde_json::to_vec(text).is_ok_and(|json| json.len() <= MOST_BODY_BYTES),
+        EventBody::Binary(bytes) => bytes.len().div_ceil(3) * 4 <= MOST_BODY_BYTES,
+        _ => true,
+    }
 }
 
 /// What the router answers to an event's request.

@@ -58,6 +58,12 @@ impl<R: BufRead> BulkFile<R> {
     fn line(&mut self) -> io::Result<Option<String>> {
         let mut bytes = Vec::new();
         let read = io::Read::take(&mut self.lines, LONGEST_LINE_BYTES).read_until(b'\n', &mut bytes)?;
+        if bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF") {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "it is UTF-16: save it as UTF-8",
+            ));
+        }
         Ok((read > 0).then(|| decoded(bytes)))
     }
 }
@@ -130,6 +136,18 @@ mod tests {
             &["\u{feff}".as_bytes(), line.as_bytes()].concat(),
         ] {
             assert_eq!(read(bytes), [Some(expected.clone())]);
+        }
+    }
+
+    #[test]
+    fn a5_a_file_in_utf_16_is_named() {
+        for mark in [b"\xFF\xFE", b"\xFE\xFF"] {
+            let file = [mark.as_slice(), b"1\x000\x00"].concat();
+            let error = BulkFile::new(file.as_slice(), Columns::default())
+                .next()
+                .unwrap()
+                .unwrap_err();
+            assert!(error.to_string().contains("UTF-16"), "{error}");
         }
     }
 

@@ -11,6 +11,7 @@
 //! A mistake here is a mistake of the test, so functions panic instead of returning errors.
 
 mod aws_calls;
+mod codes;
 mod company;
 mod contract;
 mod drain;
@@ -24,6 +25,7 @@ mod stack;
 mod timeline;
 
 pub use aws_calls::{AwsCalls, Call, Fault, Units};
+pub use codes::{documented_codes, repository};
 pub use company::{CompanyBuilder, P12_PIN, RNC, TestCompany, test_p12};
 pub use contract::{check_answer, check_event};
 pub use drain::Queue;

@@ -7,6 +7,7 @@ use serde_json::Value;
 use tower::ServiceExt;
 
 use crate::check_answer;
+use crate::codes::check_codes;
 
 /// What a router answered.
 #[derive(Debug)]
@@ -69,6 +70,7 @@ pub async fn send(router: &Router, request: Request<Body>) -> Answer {
     let (parts, body) = response.into_parts();
     let bytes = body.collect().await.expect("the body ends").to_bytes().to_vec();
     check_answer(&method, &path, parts.status, &parts.headers, &bytes).unwrap_or_else(|problem| panic!("{problem}"));
+    check_codes(parts.status, &bytes).unwrap_or_else(|problem| panic!("{method} {path}: {problem}"));
     Answer {
         status: parts.status,
         headers: parts.headers,

@@ -151,34 +151,56 @@ async fn thousands_of_numbers_are_left_to_the_worker() {
 }
 
 #[tokio::test]
-async fn every_fault_of_a_request_is_named() {
+async fn a11_every_fault_of_a_request_is_named_with_its_code_and_what_to_write() {
     let world = World::start().await;
     let entry = |entry: Value| json!({ "idempotency_key": "x", "cancellations": [entry] });
-    for (name, body) in [
-        ("ecf_type", entry(json!({ "sequence_from": 1, "sequence_to": 2 }))),
+    for (name, code, msg, body) in [
         (
             "ecf_type",
+            "missing",
+            "Field required",
+            entry(json!({ "sequence_from": 1, "sequence_to": 2 })),
+        ),
+        (
+            "ecf_type",
+            "value_error",
+            "99",
             entry(json!({ "ecf_type": "99", "sequence_from": 1, "sequence_to": 2 })),
         ),
-        ("sequence_from", entry(json!({ "ecf_type": "31", "sequence_to": 2 }))),
         (
             "sequence_from",
+            "missing",
+            "Field required",
+            entry(json!({ "ecf_type": "31", "sequence_to": 2 })),
+        ),
+        (
+            "sequence_from",
+            "type_mismatch",
+            "E320000000001 is of type 32, but ecf_type is 31: give a number of type 31, or ecf_type 32",
             entry(json!({ "ecf_type": "31", "sequence_from": "E320000000001", "sequence_to": 2 })),
         ),
         (
             "sequence_from",
+            "value_error",
+            "\"0\" is neither a sequence from 1 to 9999999999 nor an e-NCF such as E310000000101",
             entry(json!({ "ecf_type": "31", "sequence_from": 0, "sequence_to": 2 })),
         ),
         (
             "sequence_to",
+            "range_reversed",
+            "exchange sequence_from and sequence_to",
             entry(json!({ "ecf_type": "31", "sequence_from": 3, "sequence_to": 2 })),
         ),
         (
             "quantity",
+            "quantity_mismatch",
+            "are 2 numbers: write 2, or leave quantity out",
             entry(json!({ "ecf_type": "31", "sequence_from": 1, "sequence_to": 2, "quantity": 3 })),
         ),
         (
             "sequence_from",
+            "outside_ranges",
+            "register the range first",
             entry(json!({ "ecf_type": "31", "sequence_from": 10_000_000, "sequence_to": 10_000_001 })),
         ),
     ] {
@@ -188,12 +210,20 @@ async fn every_fault_of_a_request_is_named() {
             json!(["body", "cancellations", "0", name]),
             "{refused}"
         );
+        let error = &refused["detail"][0];
+        assert_eq!(error["ctx"]["code"], code, "{refused}");
+        let given = &body["cancellations"][0][name];
+        if code != "outside_ranges" {
+            assert_eq!(&error["input"], given, "{refused}");
+        }
+        let told = error["msg"].as_str().unwrap();
+        assert!(told.contains(msg) && !told.starts_with("Value error"), "{told}");
     }
-    for body in [
-        body("x", &[("31", 1, 5), ("31", 5, 9)]),
-        body("x", &[("31", 1, 10_001)]),
-        body("x", &[]),
-        body("x", &[("31", 1, 1); 11]),
+    for (code, body) in [
+        ("ranges_overlap", body("x", &[("31", 1, 5), ("31", 5, 9)])),
+        ("too_many_numbers", body("x", &[("31", 1, 10_001)])),
+        ("too_short", body("x", &[])),
+        ("too_long", body("x", &[("31", 1, 1); 11])),
     ] {
         let refused = world.post("cancellations", &body).await.expect(422);
         assert_eq!(
@@ -201,6 +231,7 @@ async fn every_fault_of_a_request_is_named() {
             json!(["body", "cancellations"]),
             "{refused}"
         );
+        assert_eq!(refused["detail"][0]["ctx"]["code"], code, "{refused}");
     }
     assert_eq!(world.locked(1, 11_000).await, 0);
 }

@@ -77,8 +77,8 @@ async fn a_span_that_ends_before_it_begins_is_told() {
             "loc": ["query", "date_to"],
             "msg": "Input should be at or after date_from: 2026-11-27T00:00:00Z is before 2026-11-28T00:00:00Z",
             "type": "value_error",
-            "input": null,
-            "ctx": { "date_from": "2026-11-28T00:00:00Z" },
+            "input": "2026-11-27T00:00:00Z",
+            "ctx": { "code": "dates_reversed", "date_from": "2026-11-28T00:00:00Z" },
         })
     );
 }

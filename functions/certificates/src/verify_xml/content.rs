@@ -141,9 +141,9 @@ impl Content {
                 fecha_emision: text(&header.emisor.fecha_emision),
                 fecha_hora: text(&document.fecha_hora_firma),
             }),
-            structure: violations.iter().map(finding).collect(),
+            structure: FieldError::listed(&violations, finding),
             is_refused: found.iter().any(|violation| violation.grade == Grade::Rejected),
-            rules: found.iter().map(graded).collect(),
+            rules: FieldError::listed(&found, graded),
             rules_as_of: Some(signed_on.to_string()),
             expected_name: name(emisor.as_ref(), encf.as_ref()),
             issuer: emisor,
@@ -176,7 +176,7 @@ impl Content {
             Err(MessageError::Xml(error)) => return Self::unreadable(Some(view), &error),
         };
         match structure::check(source.sent, None) {
-            Ok(form) => content.structure = structure::merge(form, fields).iter().map(finding).collect(),
+            Ok(form) => content.structure = FieldError::listed(&structure::merge(form, fields), finding),
             Err(error) => return Self::unreadable(content.document, &error),
         }
         content

@@ -122,7 +122,8 @@ fn check_expiry(expires_at: Option<Timestamp>, now: Timestamp) -> Result<(), Api
     match expires_at {
         Some(end) if end <= now => {
             let msg = format!("expires_at is {end}, which is past: it is {now:.0} now");
-            let error = FieldError::new(["body", "expires_at"], "datetime_future", msg);
+            let error = FieldError::new(["body", "expires_at"], "datetime_future", msg)
+                .with_input(&ecf::Node::Text(end.to_string().into()));
             Err(ApiError::validation(vec![error]))
         }
         _ => Ok(()),

@@ -139,5 +139,5 @@ fn refused(error: LogoError) -> ApiError {
 }
 
 fn error_of(code: &'static str, msg: String) -> FieldError {
-    FieldError::new(["body"], "image_error", msg).with_ctx("code", code)
+    FieldError::new(["body"], "image_error", msg).with_code(code)
 }

@@ -2,13 +2,13 @@
 
 use axum::Json;
 use axum::extract::State;
-use ecf::{Encf, Fecha};
-use ecf_api::{ApiError, Caller, CodedError, FieldError, Fields, FromFields, PathId, ValidJson, ValidationError};
+use ecf::{Encf, Fecha, Node};
+use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, PathId, ValidJson, ValidationError};
 use ecf_store::{Changed, RangeChanges, RangeId};
 use jiff::civil::Date;
 use utoipa::ToSchema;
 
-use super::{SequenceView, last_day, overlaps};
+use super::{SequenceView, last_day, overlaps, refused};
 use crate::App;
 
 /// What may change about a range; what is left out stays.
@@ -76,25 +76,28 @@ pub(crate) async fn change_sequence(
             .await?
             .ok_or_else(ApiError::not_found)?;
         let msg = "one of is_active, valid_until, range_end is needed";
-        return Err(refused("is_active", msg.to_owned()));
+        return Err(refused("is_active", "nothing_to_change", msg, Node::Null));
     }
     let valid_until = request.valid_until.map(|given| last_day(id.ecf_type, given, today));
     let changes = RangeChanges {
         active: request.is_active,
         end: request.range_end,
-        valid_until: valid_until.transpose().map_err(|msg| refused("valid_until", msg))?,
+        valid_until: valid_until.transpose()?,
     };
     match app.table.change_range(&caller.scope, id, changes, now).await? {
         Changed::Now(range) => Ok(Json(SequenceView::of(&range, caller.environment(), today))),
         Changed::WouldShrink(range) => Err(refused(
             "range_end",
-            format!("the sequence ends with {}; it can grow, not shrink", range.end),
+            "range_shrinks",
+            format!(
+                "the sequence ends with {0} and can only grow: give a number above {0}",
+                range.end
+            ),
+            request
+                .range_end
+                .map_or(Node::Null, |end| Node::Number(end.to_string().into())),
         )),
         Changed::Overlaps(other) => Err(overlaps(&other)),
         Changed::Missing => Err(ApiError::not_found()),
     }
-}
-
-fn refused(field: &'static str, msg: String) -> ApiError {
-    ApiError::validation(vec![FieldError::new(["body", field], "value_error", msg)])
 }

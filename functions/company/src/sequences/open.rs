@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use ecf::{Encf, Environment, Fecha, ReceiptType};
-use ecf_api::{ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError};
+use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, ValidJson, ValidationError};
 use ecf_store::{NewRange, Numbering, Opened, RANGES_PER_TYPE};
 use jiff::Timestamp;
 use jiff::civil::{Date, date};
@@ -55,16 +55,19 @@ impl FromFields for OpenSequence {
         let (ecf_type, range_start, range_end) = (ecf_type?, range_start?, range_end?);
         for (name, bound) in [("range_start", range_start), ("range_end", range_end)] {
             if let Some(other) = bound.ecf_type.filter(|named| *named != ecf_type) {
-                let msg = format!("{name} is of type {other}, ecf_type is {ecf_type}");
-                fields.reject(name, "value_error", msg);
+                let msg = format!(
+                    "{name} is of type {other}, ecf_type is {ecf_type}: give a number of type {ecf_type}, or its sequence {} alone",
+                    bound.sequence
+                );
+                fields.reject_value(name, "type_mismatch", msg);
             }
         }
         if range_end.sequence < range_start.sequence {
             let msg = format!(
-                "range_end {} is below range_start {}",
+                "range_end {} is below range_start {}: exchange the two",
                 range_end.sequence, range_start.sequence
             );
-            fields.reject("range_end", "value_error", msg);
+            fields.reject_value("range_end", "range_reversed", msg);
         }
         Some(Self {
             ecf_type,
@@ -184,9 +187,8 @@ fn valid_until(
     now: Timestamp,
 ) -> Result<Option<Fecha>, ApiError> {
     let today = Fecha::at(now);
-    let refuse = |msg| ApiError::validation(vec![FieldError::new(["body", "valid_until"], "value_error", msg)]);
     match request.valid_until {
-        Some(given) => last_day(request.ecf_type, given, today).map(Some).map_err(refuse),
+        Some(given) => last_day(request.ecf_type, given, today).map(Some),
         None if !request.ecf_type.carries_expiry() => Ok(None),
         None if environment == Environment::Ecf => {
             let last_of_next_year = date(today.date().year() + 1, 12, 31);

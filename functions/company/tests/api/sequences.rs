@@ -136,8 +136,14 @@ async fn every_wrong_field_is_told_at_once() {
         faults_found.iter().map(|(loc, _)| loc.as_str()).collect::<Vec<_>>(),
         ["valid_until", "range_start", "range_end"]
     );
-    assert_eq!(faults_found[1].1, "range_start is of type 32, ecf_type is 31");
-    assert_eq!(faults_found[2].1, "range_end 4 is below range_start 5");
+    assert_eq!(
+        faults_found[1].1,
+        "range_start is of type 32, ecf_type is 31: give a number of type 31, or its sequence 5 alone"
+    );
+    assert_eq!(
+        faults_found[2].1,
+        "range_end 4 is below range_start 5: exchange the two"
+    );
     for (field, body) in [
         (
             "range_start",
@@ -174,6 +180,60 @@ async fn every_wrong_field_is_told_at_once() {
         assert_eq!(found[0].0, field);
     }
     assert_eq!(listed(&api, "?active_only=false").await, [""; 0]);
+}
+#[tokio::test]
+async fn a11_every_refusal_of_a_range_has_its_code_and_shows_what_came() {
+    let api = Api::start().await;
+    open(&api, json!({ "ecf_type": "31", "range_start": 1, "range_end": 100 }))
+        .await
+        .expect(201);
+    let found = |answer: Answer| {
+        let body = answer.expect(422);
+        let error = &body["detail"][0];
+        let msg = error["msg"].as_str().unwrap().to_owned();
+        assert!(!msg.starts_with("Value error"), "{msg}");
+        (
+            error["ctx"]["code"].as_str().unwrap().to_owned(),
+            error["input"].clone(),
+            msg,
+        )
+    };
+    for (body, code, input) in [
+        (
+            json!({ "range_start": "E320000000005" }),
+            "type_mismatch",
+            json!("E320000000005"),
+        ),
+        (json!({ "range_end": 4 }), "range_reversed", json!(4)),
+        (json!({ "range_start": "five" }), "value_error", json!("five")),
+        (
+            json!({ "valid_until": "2026-11-26" }),
+            "expiry_past",
+            json!("2026-11-26"),
+        ),
+        (
+            json!({ "ecf_type": "32", "valid_until": "2028-12-31" }),
+            "expiry_not_carried",
+            json!("2028-12-31"),
+        ),
+    ] {
+        let mut whole = json!({ "ecf_type": "31", "range_start": 501, "range_end": 900 });
+        whole.as_object_mut().unwrap().extend(body.as_object().unwrap().clone());
+        let (found_code, found_input, msg) = found(open(&api, whole).await);
+        assert_eq!((found_code.as_str(), &found_input), (code, &input), "{msg}");
+    }
+    for (body, code, input) in [
+        (json!({}), "nothing_to_change", json!(null)),
+        (json!({ "range_end": 99 }), "range_shrinks", json!(99)),
+        (
+            json!({ "valid_until": "2026-11-26" }),
+            "expiry_past",
+            json!("2026-11-26"),
+        ),
+    ] {
+        let (found_code, found_input, msg) = found(change(&api, "31-1", body).await);
+        assert_eq!((found_code.as_str(), &found_input), (code, &input), "{msg}");
+    }
 }
 
 #[tokio::test]
@@ -217,12 +277,12 @@ async fn a_change_says_what_it_will_not_do() {
         (
             json!({ "range_end": 99 }),
             "range_end",
-            "the sequence ends with 100; it can grow, not shrink",
+            "the sequence ends with 100 and can only grow: give a number above 100",
         ),
         (
             json!({ "valid_until": "2026-11-26" }),
             "valid_until",
-            "valid_until is 2026-11-26, which is past: today is 2026-11-27",
+            "valid_until is 2026-11-26, which is past: today is 2026-11-27; give the last day that the authority granted",
         ),
     ] {
         let found = faults(&change(&api, "31-1", body).await);

@@ -70,6 +70,46 @@ async fn unknown_fields_are_refused_by_name_with_the_nearest_known_and_nothing_c
 }
 
 #[tokio::test]
+async fn a7_an_unknown_field_shows_what_came() {
+    let api = Api::start().await;
+    let body = json!({ "zzz": "val", "settings": { "x": [1, "a"] }, "web_hook_secret": "whsec_1" });
+    let refused = patch(&api, &body).await.expect(422);
+    let inputs: Vec<_> = refused["detail"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|error| {
+            (
+                error["loc"].as_array().unwrap().last().unwrap().clone(),
+                error["input"].clone(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        inputs,
+        [
+            (json!("web_hook_secret"), json!(null)),
+            (json!("zzz"), json!("val")),
+            (json!("x"), json!([1, "a"])),
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a10_sixty_thousand_unknown_fields_are_counted() {
+    let api = Api::start().await;
+    let members = (0..60_000).map(|number| (format!("campo{number}"), json!(1)));
+    let refused = patch(&api, &Value::Object(members.collect())).await.expect(422);
+    let detail = refused["detail"].as_array().unwrap();
+    assert_eq!(detail.len(), 101);
+    assert_eq!(
+        detail[100]["ctx"],
+        json!({ "code": "too_many_errors", "shown": 100, "total": 60_000 })
+    );
+    assert!(refused.to_string().len() < 100_000);
+}
+
+#[tokio::test]
 async fn bad_values_are_told_in_their_places_all_at_once() {
     let api = Api::start().await;
     let body = json!({

@@ -168,10 +168,11 @@ async fn a_schedule_too_far_ahead_is_refused_with_the_limit() {
       "detail": [
         {
           "ctx": {
+            "code": "scheduled_too_far",
             "given": "2026-12-27T16:00:01Z",
             "le": "2026-12-27T16:00:00Z"
           },
-          "input": null,
+          "input": "2026-12-27T16:00:01Z",
           "loc": [
             "body",
             "scheduled_for"

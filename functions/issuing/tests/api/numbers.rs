@@ -32,6 +32,12 @@ fn number_fault(body: &Value) -> String {
         panic!("{body}")
     };
     assert_eq!(loc, ENCF);
+    if kind != "value_error" {
+        assert_eq!(
+            body["detail"][0]["ctx"]["code"], *kind,
+            "the word of the type is the permanent code too"
+        );
+    }
     kind.clone()
 }
 
@@ -235,12 +241,13 @@ async fn without_a_range_there_is_no_number() {
     let refused = api.issue(&invoice("a")).await.expect(422);
     let expected = json!({ "detail": [{
         "loc": ["body", "payload", "Encabezado", "IdDoc", "eNCF"],
-        "msg": "the company has no range of type 31 in TesteCF",
-        "type": "no_range", "input": null, "ctx": {},
+        "msg": "the company has no range of type 31 in TesteCF: register one with POST /api/v1/client/sequences",
+        "type": "no_range", "input": null, "ctx": { "code": "no_range" },
     }]});
     assert_eq!(refused, expected);
     let refused = api.issue(&numbered_invoice("a", "E310000000001")).await.expect(422);
     assert_eq!(number_fault(&refused), "encf_outside_ranges");
+    assert_eq!(refused["detail"][0]["input"], "E310000000001");
     // Nothing was kept of either.
     open(&api, (1, 100), "31-12-2028", None).await;
     api.issue(&invoice("a")).await.expect(201);
@@ -263,7 +270,7 @@ async fn an_expired_range_gives_no_number() {
     assert_eq!(number_fault(&refused), "encf_expired");
     assert_eq!(
         refused["detail"][0]["msg"],
-        "the range that contains E310000000102 expired on 28-11-2026"
+        "the range that contains E310000000102 expired on 28-11-2026: leave eNCF out, or give a number of another range"
     );
     assert_eq!(api.jobs().await.len(), 2);
 }
@@ -290,6 +297,28 @@ async fn an_exhausted_range_is_followed_by_the_next_until_none_is_left() {
 }
 
 #[tokio::test]
+async fn a11_a_rehearsal_says_the_code_that_issuing_would_say() {
+    const REHEARSAL: &str = "/api/v1/ecf?validate_only=true";
+    let api = Api::without_ranges().await;
+    let code = |body: &Value| number_fault(body);
+    assert_eq!(code(&api.post(REHEARSAL, &invoice("a")).await.expect(422)), "no_range");
+    open(&api, (1, 100), "31-12-2028", Some(Numbering::Caller)).await;
+    let refused = api.post(REHEARSAL, &invoice("a")).await.expect(409);
+    assert_eq!(refused["detail"]["code"], "range_numbered_by_caller");
+    open(&api, (101, 101), "31-12-2028", None).await;
+    api.issue(&invoice("a")).await.expect(201);
+    assert_eq!(
+        code(&api.post(REHEARSAL, &invoice("b")).await.expect(422)),
+        "range_exhausted"
+    );
+    api.stack.clock().advance(SignedDuration::from_hours(24 * 800));
+    let mut late = invoice("b");
+    late["payload"]["Encabezado"]["Emisor"]["FechaEmision"] = json!("01-02-2029");
+    assert_eq!(code(&api.post(REHEARSAL, &late).await.expect(422)), "range_expired");
+    api.jobs().await;
+}
+
+#[tokio::test]
 async fn a_number_of_another_type_is_refused() {
     let api = Api::start().await;
     let refused = api.issue(&numbered_invoice("a", "E320000000001")).await.expect(422);
@@ -305,6 +334,8 @@ async fn an_expiry_that_is_not_the_ranges_is_refused_before_a_number_is_taken() 
         let refused = api.issue(&body).await.expect(422);
         let error = &refused["detail"][0];
         assert_eq!(error["loc"][4], "FechaVencimientoSecuencia");
+        assert_eq!(error["ctx"]["code"], "ESTRUCTURA-43");
+        assert_eq!(error["input"], "31-12-2027");
         assert_eq!(error["ctx"]["given"], "31-12-2027");
         assert_eq!(error["ctx"]["expected"], "31-12-2028");
     }

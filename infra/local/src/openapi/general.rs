@@ -35,8 +35,8 @@ pub(super) fn add_answers(document: &mut Value) {
     let coded = json!({ "$ref": "#/components/schemas/CodedError" });
     let error = |description: &str, schema: Value| json!({ "description": description, "content": { "application/json": { "schema": schema } } });
     document["components"]["responses"] = json!({
-        "TooLarge": error("The body is beyond 4 MB", json!({ "anyOf": [coded, { "$ref": "#/components/schemas/GatewayError" }] })),
-        "UnsupportedMediaType": error("The body is of another content type", coded.clone()),
+        "TooLarge": error("The body is beyond 4 MB, before or after it is inflated", json!({ "anyOf": [coded, { "$ref": "#/components/schemas/GatewayError" }] })),
+        "UnsupportedMediaType": error("The body is of another content type, or in another encoding than gzip and deflate", coded.clone()),
         "Error": error(
             "Any other error: `detail` is an object with `code` and `message`, the list of bad fields, or a sentence of the gateway",
             json!({ "anyOf": [coded, { "$ref": "#/components/schemas/ValidationError" }, { "$ref": "#/components/schemas/GatewayError" }] }),

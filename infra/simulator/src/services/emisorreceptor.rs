@@ -326,6 +326,7 @@ async fn aprobar(State(app): State<App>, caller: Caller, body: Bytes) -> Result<
 /// Reads an order in JSON, or in XML with the same names.
 fn read<T: serde::de::DeserializeOwned>(body: &[u8], root: &str) -> Result<T, Failure> {
     let unreadable = |why: &dyn std::fmt::Display| Failure::refused(format!("La solicitud no es válida: {why}"));
+    let body = body.strip_prefix("\u{feff}".as_bytes()).unwrap_or(body);
     if body.trim_ascii_start().first() != Some(&b'<') {
         return serde_json::from_slice(body).map_err(|error| unreadable(&error));
     }
@@ -380,7 +381,8 @@ async fn token(http: &reqwest::Client, base: &str) -> Result<String, String> {
     let body = format!("--{boundary}\r\n{part}\r\n{signed}\r\n--{boundary}--\r\n");
     let address = format!("{base}/fe/autenticacion/api/validacioncertificado");
     let (status, body) = post_form(http, &address, None, boundary, body).await?;
-    let answer: serde_json::Value = serde_json::from_slice(&body).map_err(|error| error.to_string())?;
+    let body = body.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&body);
+    let answer: serde_json::Value = serde_json::from_slice(body).map_err(|error| error.to_string())?;
     let token = answer["token"].as_str().map(str::to_owned);
     token.ok_or_else(|| format!("HTTP {status} sin token"))
 }

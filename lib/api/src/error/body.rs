@@ -8,7 +8,8 @@ use super::FieldError;
 /// The body of a 422.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ValidationError {
-    /// Every bad field, in the order in which the fields are declared.
+    /// The bad fields, in the order in which the fields are declared: at most 100. When there are more, the last entry has
+    /// the type `too_many_errors` and says in `ctx` how many are `shown` and how many there are in `total`.
     pub detail: Vec<FieldError>,
 }
 

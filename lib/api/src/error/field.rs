@@ -7,8 +7,19 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-/// Longer texts are cut when they are shown back to the caller.
-const LONGEST_ECHO: usize = 200;
+use super::secret;
+
+/// Errors that one answer lists. Of the others it gives the count.
+pub(crate) const MOST_LISTED: usize = 100;
+
+/// Characters of a sentence or of a value in `ctx`; both may quote what the caller sent.
+const LONGEST_TEXT: usize = 1_000;
+
+/// Characters of a step in `loc`, which may be a name that the caller made up.
+const LONGEST_STEP: usize = 100;
+
+/// Characters of each sentence in a summary.
+const LONGEST_SUMMARY: usize = 200;
 
 /// What is wrong with one field.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -22,27 +33,28 @@ pub struct FieldError {
     #[serde(rename = "type")]
     #[schema(value_type = String, example = "missing")]
     pub kind: Cow<'static, str>,
-    /// What was given, where it is short and no secret.
+    /// The value that came, cut when it is long; `null` when nothing came or the value is a secret.
     #[schema(value_type = Value)]
     pub input: Node,
-    /// The limit or rule that was broken.
+    /// `code`, the permanent name of this refusal, and the limit or rule that was broken.
     #[schema(value_type = Object)]
     pub ctx: Map<String, Value>,
 }
 
 impl FieldError {
-    /// An error without input and context.
+    /// An error without input. Its code is its kind, unless [`Self::with_code`] gives another.
     pub fn new<L>(loc: L, kind: &'static str, msg: impl Into<String>) -> Self
     where
         L: IntoIterator<Item: Into<String>>,
     {
-        Self {
-            loc: loc.into_iter().map(Into::into).collect(),
-            msg: msg.into(),
+        let error = Self {
+            loc: loc.into_iter().map(|step| cut(step.into(), LONGEST_STEP)).collect(),
+            msg: cut(msg.into(), LONGEST_TEXT),
             kind: kind.into(),
             input: Node::Null,
             ctx: Map::new(),
-        }
+        };
+        error.with_code(kind)
     }
 
     /// A field that must be there and is not.
@@ -53,23 +65,60 @@ impl FieldError {
         Self::new(loc, "missing", "Field required")
     }
 
-    /// Shows back what was given: short texts, numbers and booleans. Not for secrets.
+    /// Gives the refusal a permanent code of its own, for clients to branch on. Each one has a row in `docs/errors.md`.
+    #[must_use]
+    pub fn with_code(self, code: &'static str) -> Self {
+        self.with_ctx("code", code)
+    }
+
+    /// Shows the value that came, cut when it is long. Not for secrets; a list or object with a secret in it is left out.
     #[must_use]
     pub fn with_input(mut self, input: &Node) -> Self {
-        self.input = match input {
-            Node::Text(text) => Node::Text(shortened(text).into()),
-            Node::Number(_) | Node::Bool(_) => input.clone(),
-            // A whole list or object repeats the request without helping, and may hold a secret.
-            Node::Null | Node::Array(_) | Node::Object(_) => Node::Null,
-        };
+        self.input = secret::shown(input);
         self
     }
 
     /// Adds a limit or rule.
     #[must_use]
     pub fn with_ctx(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.ctx.insert(name.to_owned(), value.into());
+        let value = match value.into() {
+            Value::String(text) => Value::String(cut(text, LONGEST_TEXT)),
+            value => value,
+        };
+        self.ctx.insert(name.to_owned(), value);
         self
+    }
+
+    /// The first errors of a list, then one that counts the others. The others are not made.
+    pub fn listed<T>(found: impl IntoIterator<Item = T>, show: impl Fn(T) -> Self) -> Vec<Self> {
+        let mut found = found.into_iter();
+        let mut errors: Vec<Self> = found.by_ref().take(MOST_LISTED).map(show).collect();
+        count_others(&mut errors, found.count());
+        errors
+    }
+
+    /// Shortens a rendered list to its first `most` errors and the count of the others.
+    pub fn shorten(errors: &mut Vec<Value>, most: usize) {
+        let total = match errors.last().and_then(|last| last["ctx"]["total"].as_u64()) {
+            Some(total) => usize::try_from(total).unwrap_or(usize::MAX),
+            None => errors.len(),
+        };
+        if errors.len() > most {
+            errors.truncate(most);
+            let root = errors
+                .first()
+                .and_then(|first| first["loc"][0].as_str().map(str::to_owned));
+            let count = Self::others(root, most, total - most);
+            errors.extend(serde_json::to_value(count));
+        }
+    }
+
+    /// The entry that counts what a list leaves out.
+    fn others(root: Option<String>, shown: usize, others: usize) -> Self {
+        let msg = format!("{others} more findings are not listed: correct these first");
+        Self::new(root, "too_many_errors", msg)
+            .with_ctx("shown", shown)
+            .with_ctx("total", shown + others)
     }
 
     /// A finding of the fiscal engine, its path put under `prefix`: the one place where its parts find their names in
@@ -81,11 +130,14 @@ impl FieldError {
             violation.kind,
             violation.message.as_str(),
         )
-        .with_ctx("code", violation.code);
+        .with_code(violation.code);
         if let Some(given) = &violation.given {
             error = error
                 .with_input(&Node::Text(given.as_str().into()))
                 .with_ctx("given", given.as_str());
+        }
+        if let Some(input) = &violation.input {
+            error = error.with_input(input);
         }
         if let Some(expected) = &violation.expected {
             error = error.with_ctx("expected", expected.as_str());
@@ -97,7 +149,16 @@ impl FieldError {
     }
 }
 
-/// As many errors as a summary tells in full.
+/// Ends a list of errors with the count of those that it leaves out.
+pub(crate) fn count_others(errors: &mut Vec<FieldError>, others: usize) {
+    if others == 0 {
+        return;
+    }
+    let root = errors.first().and_then(|first| first.loc.first().cloned());
+    errors.push(FieldError::others(root, errors.len(), others));
+}
+
+/// Errors that a summary shows in full.
 const SUMMARIZED: usize = 3;
 
 /// The code of the first error, and the sentences of the first few.
@@ -106,19 +167,23 @@ pub(super) fn summary(fields: &[FieldError]) -> (String, String) {
         let code = first.ctx.get("code").and_then(Value::as_str);
         code.unwrap_or(&first.kind).to_owned()
     });
-    let told = fields.iter().take(SUMMARIZED);
-    let mut sentences: Vec<String> = told
-        .map(|field| format!("{}: {}", field.loc.join("/"), shortened(&field.msg)))
+    let first = fields.iter().take(SUMMARIZED);
+    let mut sentences: Vec<String> = first
+        .map(|field| format!("{}: {}", field.loc.join("/"), cut(field.msg.clone(), LONGEST_SUMMARY)))
         .collect();
-    if let Some(more) = fields.len().checked_sub(SUMMARIZED).filter(|more| *more > 0) {
+    let total = fields.last().and_then(|last| last.ctx.get("total")?.as_u64());
+    let total = total
+        .and_then(|total| usize::try_from(total).ok())
+        .unwrap_or(fields.len());
+    if let Some(more) = total.checked_sub(SUMMARIZED).filter(|more| *more > 0) {
         sentences.push(format!("and {more} more"));
     }
     (code, sentences.join("; "))
 }
 
-fn shortened(text: &str) -> Cow<'_, str> {
-    match text.char_indices().nth(LONGEST_ECHO) {
-        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
-        None => Cow::Borrowed(text),
+fn cut(text: String, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
     }
 }

@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use ecf::Node;
 use serde_json::{Map, Value};
 
+use super::Fields;
 use crate::FieldError;
 
 /// A field whose limits may still be named.
 #[must_use = "a field counts only once `required`, `optional` or `or` ended it"]
 pub struct Field<'f, T> {
-    pub(super) errors: &'f mut Vec<FieldError>,
-    pub(super) root: &'static str,
+    pub(super) fields: &'f mut Fields,
     pub(super) name: &'static str,
     /// What was given, for showing it back.
     pub(super) input: Node,
@@ -49,16 +49,18 @@ impl Fault {
 }
 
 impl<'f, T> Field<'f, T> {
-    /// Never shows back what was given.
+    /// Never shows back what was given, neither in errors of this field nor in later ones that name it.
     pub fn secret(mut self) -> Self {
         self.secret = true;
+        self.fields.hide(self.name);
         self
     }
 
     /// Ends a field that must be given.
     pub fn required(self) -> Option<T> {
         if let Ok(None) = self.value {
-            self.errors.push(FieldError::missing([self.root, self.name]));
+            let missing = FieldError::missing([self.fields.root, self.name]);
+            self.fields.reject_with(missing);
             return None;
         }
         self.optional()
@@ -70,7 +72,7 @@ impl<'f, T> Field<'f, T> {
             Ok(value) => value,
             Err(faults) => {
                 for fault in faults {
-                    let mut loc = vec![self.root.to_owned(), self.name.to_owned()];
+                    let mut loc = vec![self.fields.root.to_owned(), self.name.to_owned()];
                     let input = match fault.element {
                         Some(element) => {
                             loc.push(element.to_string());
@@ -79,11 +81,13 @@ impl<'f, T> Field<'f, T> {
                         None => Some(&self.input),
                     };
                     let mut error = FieldError::new(loc, fault.kind, fault.msg);
-                    error.ctx = fault.ctx;
+                    for (name, value) in fault.ctx {
+                        error = error.with_ctx(&name, value);
+                    }
                     if let Some(input) = input.filter(|_| !self.secret) {
                         error = error.with_input(input);
                     }
-                    self.errors.push(error);
+                    self.fields.reject_with(error);
                 }
                 None
             }
@@ -102,8 +106,7 @@ impl<'f, T> Field<'f, T> {
 
     pub(super) fn and_then_all<U>(self, step: impl FnOnce(T) -> Result<U, Vec<Fault>>) -> Field<'f, U> {
         Field {
-            errors: self.errors,
-            root: self.root,
+            fields: self.fields,
             name: self.name,
             input: self.input,
             secret: self.secret,

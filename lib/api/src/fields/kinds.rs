@@ -221,8 +221,7 @@ impl Fields {
 
     fn ready<T>(&mut self, name: &'static str, input: Node, value: Result<Option<T>, Vec<Fault>>) -> Field<'_, T> {
         Field {
-            errors: &mut self.errors,
-            root: self.root,
+            fields: self,
             name,
             input,
             secret: false,

@@ -119,7 +119,7 @@ fn is_email(text: &str) -> bool {
 
 fn value_error(error: impl Display) -> Fault {
     let error = error.to_string();
-    Fault::new("value_error", format!("Value error, {error}")).with("error", error)
+    Fault::new("value_error", error.clone()).with("error", error)
 }
 
 fn counted(count: usize, noun: &str) -> String {

@@ -8,12 +8,7 @@ fn fields(root: &'static str, json: &str) -> Fields {
     let Node::Object(members) = Node::parse(json.as_bytes()).unwrap() else {
         panic!("an object was expected");
     };
-    Fields {
-        root,
-        members,
-        taken: Vec::new(),
-        errors: Vec::new(),
-    }
+    Fields::new(root, members)
 }
 
 /// Reads one field of a body and gives its value, or its only error as `(type, msg, ctx)`.
@@ -26,7 +21,13 @@ fn read<T>(json: &str, end: impl FnOnce(&mut Fields) -> Option<T>) -> Result<Opt
     assert!(value.is_none(), "a wrong field has no value");
     assert!(fields.errors.is_empty(), "one error was expected");
     assert_eq!(error.loc[..2], ["body", "x"]);
-    Err((error.kind.into_owned(), error.msg, Value::Object(error.ctx)))
+    let mut ctx = error.ctx;
+    assert_eq!(
+        ctx.remove("code"),
+        Some(json!(error.kind)),
+        "a field's kind is its code"
+    );
+    Err((error.kind.into_owned(), error.msg, Value::Object(ctx)))
 }
 
 fn kind<T>(result: Result<Option<T>, (String, String, Value)>) -> Option<String> {
@@ -297,7 +298,7 @@ fn the_elements_of_a_list_are_named_by_position() {
     assert_eq!(fields.errors[2].input, Node::Text("x".into()));
     assert_eq!(
         Value::Object(fields.errors[3].ctx.clone()),
-        json!({"field_type": "List", "min_length": 1, "actual_length": 0})
+        json!({"code": "too_short", "field_type": "List", "min_length": 1, "actual_length": 0})
     );
 }
 
@@ -341,7 +342,7 @@ fn a_domain_type_explains_itself() {
         result,
         Err((
             "value_error".to_owned(),
-            "Value error, invalid IP address syntax".to_owned(),
+            "invalid IP address syntax".to_owned(),
             json!({"error": "invalid IP address syntax"})
         ))
     );
@@ -417,4 +418,107 @@ fn a_change_tells_null_from_absent_and_reads_objects_within() {
     ] {
         assert!(read(bad).is_err(), "{bad}");
     }
+}
+
+struct Renamed;
+
+impl FromFields for Renamed {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        fields.refuse_unknown(&["name", "settings", "pin"]);
+        let name = fields.text("name").required();
+        if name.is_some() {
+            fields.reject_value("name", "name_taken", "somebody else has the name");
+        }
+        fields.text("pin").secret().optional();
+        fields.reject("pin", "missing", "wrong with the rest");
+        Some(Self)
+    }
+}
+
+async fn refusal(json: &str) -> Value {
+    let Err(error) = crate::read_body::<Renamed>(Node::parse(json.as_bytes()).unwrap()) else {
+        panic!("the request is wrong");
+    };
+    let response = axum::response::IntoResponse::into_response(error);
+    let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();
+    serde_json::from_slice(&body).unwrap()
+}
+
+#[tokio::test]
+async fn a7_what_came_is_shown_back_unless_it_is_a_secret() {
+    let body = refusal(
+        r#"{"zzz":"val","list":[1,{"a":true}],"userPin":"1234","pim":"1234","deep":{"api_key":"k"},"name":"Ana","pin":"9999"}"#,
+    )
+    .await;
+    let shown: Vec<_> = body["detail"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|error| json!([error["loc"][1], error["type"], error["input"], error["ctx"]["code"]]))
+        .collect();
+    assert_eq!(
+        json!(shown),
+        json!([
+            ["zzz", "extra_forbidden", "val", "extra_forbidden"],
+            ["list", "extra_forbidden", [1, {"a": true}], "extra_forbidden"],
+            ["userPin", "extra_forbidden", null, "extra_forbidden"],
+            ["pim", "extra_forbidden", null, "extra_forbidden"],
+            ["deep", "extra_forbidden", null, "extra_forbidden"],
+            ["name", "value_error", "Ana", "name_taken"],
+            ["pin", "missing", null, "missing"],
+        ])
+    );
+}
+
+#[tokio::test]
+async fn a10_a_refusal_lists_a_hundred_errors_and_counts_the_others() {
+    let members: Vec<String> = (0..60_000).map(|number| format!("\"campo{number}\":1")).collect();
+    let started = std::time::Instant::now();
+    let body = refusal(&format!("{{{}}}", members.join(","))).await;
+    println!("60,000 unknown members were refused after {:?}", started.elapsed());
+    let detail = body["detail"].as_array().unwrap();
+    assert_eq!(detail.len(), 101);
+    assert_eq!(
+        detail[100],
+        json!({
+            "loc": ["body"],
+            "msg": "59902 more findings are not listed: correct these first",
+            "type": "too_many_errors",
+            "input": null,
+            "ctx": { "code": "too_many_errors", "shown": 100, "total": 60_002 },
+        })
+    );
+    let size = serde_json::to_vec(&body).unwrap().len();
+    assert!(size < 64 * 1024, "{size} bytes");
+}
+
+#[tokio::test]
+async fn a10_long_names_and_values_are_cut() {
+    let long = "x".repeat(1_000_000);
+    let body = refusal(&format!(r#"{{"{long}":"{long}","name":{{"a":"{long}"}}}}"#)).await;
+    let size = serde_json::to_vec(&body).unwrap().len();
+    assert!(size < 4 * 1024, "{size} bytes");
+    let error = read(&format!(r#"{{"x":"{long}"}}"#), |fields| {
+        fields.parsed::<ecf::Rnc>("x").required()
+    });
+    let (_, msg, ctx) = error.unwrap_err();
+    assert!(msg.len() < 1_100 && ctx.to_string().len() < 1_100, "{}", msg.len());
+}
+
+#[test]
+fn a10_a_rendered_list_is_shortened_and_its_count_stays_right() {
+    let error = |number: usize| json!({"loc": ["body", number.to_string()], "ctx": {"code": "missing"}});
+    let mut list: Vec<Value> = (0..30).map(error).collect();
+    FieldError::shorten(&mut list, 30);
+    assert_eq!(list.len(), 30);
+    FieldError::shorten(&mut list, 20);
+    assert_eq!(
+        (list.len(), &list[20]["ctx"]),
+        (21, &json!({"code": "too_many_errors", "shown": 20, "total": 30}))
+    );
+    FieldError::shorten(&mut list, 5);
+    assert_eq!(
+        (list.len(), &list[5]["ctx"]),
+        (6, &json!({"code": "too_many_errors", "shown": 5, "total": 30}))
+    );
 }

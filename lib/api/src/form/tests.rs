@@ -87,7 +87,7 @@ async fn every_bad_part_is_told_at_once() {
         { "loc": ["body", "scan"], "msg": "the file is empty", "type": "value_error", "input": null, "ctx": { "code": "empty_file" } },
         {
             "loc": ["body", "to"], "msg": "String should have at most 5 characters", "type": "string_too_long",
-            "input": "too long", "ctx": { "max_length": 5 },
+            "input": "too long", "ctx": { "code": "string_too_long", "max_length": 5 },
         },
     ]);
     assert_eq!((status, &body["detail"]), (422, &expected));

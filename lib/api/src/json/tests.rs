@@ -67,7 +67,7 @@ async fn a_bad_field_is_422_with_its_place() {
             "msg": "String should have at least 1 character",
             "type": "string_too_short",
             "input": "",
-            "ctx": {"min_length": 1},
+            "ctx": {"code": "string_too_short", "min_length": 1},
         }]})
     );
 }
@@ -130,4 +130,25 @@ async fn a_body_beyond_the_limit_is_413_and_one_at_the_limit_is_read() {
     let (status, answer) = greet(JSON, body(BODY_LIMIT_BYTES + 1)).await;
     assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
     assert_eq!(answer["detail"]["code"], "payload_too_large");
+}
+
+#[tokio::test]
+async fn a5_a_byte_order_mark_is_skipped_and_utf_16_named() {
+    assert_eq!(
+        greet(JSON, "\u{feff}{\"name\":\"Ñandú\"}").await,
+        (StatusCode::OK, json!("Ñandú"))
+    );
+    let (status, body) = greet(JSON, "\u{feff}").await;
+    assert_eq!(
+        (status, &body["detail"][0]["type"]),
+        (StatusCode::UNPROCESSABLE_ENTITY, &json!("missing"))
+    );
+    let utf16: Vec<u8> = "\u{feff}{\"name\":\"a\"}"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    let (status, body) = greet(JSON, utf16).await;
+    assert_eq!(status, StatusCode::BAD_REQUEST);
+    assert_eq!(body["detail"]["code"], "invalid_utf8");
+    assert!(body["detail"]["message"].as_str().unwrap().contains("UTF-16"), "{body}");
 }

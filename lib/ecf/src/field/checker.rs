@@ -93,16 +93,8 @@ impl Checker {
     pub(crate) fn list<C: Content>(&mut self, field: &'static Field, list: &[C]) {
         let limit = field.limit.of(self.receipt_type);
         if list.len() > limit as usize {
-            let message = format!(
-                "{} may stand {limit} times at most, and stands {} times",
-                field.name,
-                list.len()
-            );
-            self.violations.push(
-                Violation::rejected(self.path.clone(), TOO_OFTEN, "too_long", message)
-                    .with_given(&list.len().to_string())
-                    .with_expected(format!("at most {limit}")),
-            );
+            self.violations
+                .push(too_many(self.path.clone(), field, list.len(), limit));
         }
         for (index, one) in list.iter().enumerate() {
             self.path.push(index.to_string());
@@ -145,6 +137,17 @@ impl Checker {
         path.push(field.name.to_owned());
         path
     }
+}
+
+/// A list has more elements than the type allows.
+pub(super) fn too_many(path: Vec<String>, field: &Field, count: usize, limit: u32) -> Violation {
+    let message = format!(
+        "{} may stand {limit} times at most, and stands {count} times",
+        field.name
+    );
+    Violation::rejected(path, TOO_OFTEN, "too_long", message)
+        .with_given(&count.to_string())
+        .with_expected(format!("at most {limit}"))
 }
 
 /// The path and all paths above it, up to the root's.

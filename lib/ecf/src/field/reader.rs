@@ -3,6 +3,9 @@
 //! Order never counts; a scalar may come as number or text; what is known to be sent in another shape is taken with a
 //! notice; everything wrong is collected, nothing stops at the first fault.
 
+use std::borrow::Cow;
+
+use super::checker::too_many;
 use super::values::Scalar;
 use super::{Block, Catalogue, Content, Field, Form, Member, Presence, Problem, Value, advice, hints};
 use crate::violation::{Grade, Violation};
@@ -52,6 +55,8 @@ const MOST_HINTS: usize = 100;
 
 /// How many members of an object are named that is not there.
 const MOST_NAMES: usize = 4;
+/// Longer than every name of the format. A longer unknown name is cut wherever an error shows it.
+const LONGEST_NAME: usize = 80;
 
 /// The most rows a block has.
 const MOST_FIELDS: usize = 64;
@@ -83,10 +88,7 @@ impl Reader {
             self.notice(Problem::new("AVISO-05", "ignored", message), node.as_scalar());
         } else if field.obligations.presence(self.context.receipt_type) == Presence::Forbidden {
             let message = format!("{} is not allowed in type {}", field.name, self.context.receipt_type);
-            self.violation(
-                Problem::new("ESTRUCTURA-02", "extra_forbidden", message),
-                node.as_scalar(),
-            );
+            self.violation(Problem::new("ESTRUCTURA-02", "extra_forbidden", message), node);
         } else {
             member.read(field, node, self);
         }
@@ -123,7 +125,7 @@ impl Reader {
                     names.join(", "),
                     other.kind()
                 );
-                self.violation(Problem::new("ESTRUCTURA-05", "dict_type", message), other.as_scalar());
+                self.violation(Problem::new("ESTRUCTURA-05", "dict_type", message), other);
             }
         }
         block
@@ -131,10 +133,17 @@ impl Reader {
 
     pub(crate) fn list<C: Content>(&mut self, field: &'static Field, node: &Node) -> Vec<C> {
         // One object where a list is due is a list of one; XML knows no difference.
-        let elements = match node {
+        let mut elements = match node {
             Node::Array(elements) => elements.as_slice(),
             one => std::slice::from_ref(one),
         };
+        let limit = field.limit.of(self.context.receipt_type);
+        if self.context.source == Source::Caller && elements.len() > limit as usize {
+            // The rules compare lists with each other, so none may be longer than a document allows.
+            self.violations
+                .push(too_many(self.path(), field, elements.len(), limit));
+            elements = &elements[..limit as usize];
+        }
         let mut list = Vec::with_capacity(elements.len());
         for (index, element) in elements.iter().enumerate() {
             self.path.push(Step::Index(index));
@@ -169,7 +178,7 @@ impl Reader {
         match result {
             Ok(value) => Some(value),
             Err(problem) => {
-                self.violation(problem, Some(scalar.text));
+                self.violation(problem, node);
                 None
             }
         }
@@ -184,7 +193,7 @@ impl Reader {
             let message = format!("a text or a number is expected, not {}", node.kind());
             Problem::new("ESTRUCTURA-06", "string_type", message)
         });
-        self.violation(problem, None);
+        self.violation(problem, node);
         None
     }
 
@@ -239,14 +248,16 @@ impl Reader {
                 Step::Name(name) => Some(*name),
                 Step::Index(_) => None,
             });
+            let key = shortened(key);
             let hint = if self.violations.len() < MOST_HINTS {
-                hints::for_unknown(key, parent, B::FIELDS)
+                hints::for_unknown(&key, parent, B::FIELDS)
             } else {
-                hints::none(key, parent)
+                hints::none(&key, parent)
             };
             let mut violation = Violation::rejected(self.path(), "ESTRUCTURA-04", "extra_forbidden", hint.message);
             violation.path.push(key.to_string());
             violation.given = Some(key.to_string());
+            violation.input = Some(value.excerpt());
             violation.expected = hint.expected;
             self.violations.push(violation);
         }
@@ -262,8 +273,10 @@ impl Reader {
             .collect()
     }
 
-    fn violation(&mut self, problem: Problem, given: Option<&str>) {
-        let violation = self.build(problem, given);
+    fn violation(&mut self, problem: Problem, node: &Node) {
+        let given = node.as_scalar();
+        let mut violation = self.build(problem, given);
+        violation.input = given.is_none().then(|| node.excerpt());
         self.violations.push(violation);
     }
 
@@ -290,6 +303,13 @@ fn switch_problem(field: &str, catalogue: Catalogue, given: bool) -> Option<Prob
     };
     let message = format!("{field} is a code, not {given}: {write}");
     Some(Problem::new("ESTRUCTURA-06", "string_type", message).expecting(expected))
+}
+
+fn shortened(name: &str) -> Cow<'_, str> {
+    match name.char_indices().nth(LONGEST_NAME) {
+        Some((end, _)) => Cow::Owned(format!("{}…", &name[..end])),
+        None => Cow::Borrowed(name),
+    }
 }
 
 fn place_of(fields: &[Field], start: usize, wanted: impl Fn(&Field) -> bool) -> Option<usize> {

@@ -13,16 +13,30 @@ const COMPARED: usize = 32;
 const MEMBERS: usize = 8;
 
 pub(super) fn parse(bytes: &[u8]) -> Result<Node, JsonError> {
-    let text = std::str::from_utf8(bytes).map_err(|error| JsonError::Utf8 {
-        offset: error.valid_up_to(),
+    if is_utf16(bytes) {
+        return Err(JsonError::Utf16);
+    }
+    let unmarked = Node::without_mark(bytes);
+    let mark = bytes.len() - unmarked.len();
+    let text = std::str::from_utf8(unmarked).map_err(|error| JsonError::Utf8 {
+        offset: mark + error.valid_up_to(),
     })?;
-    let source = Source { text };
+    let source = Source { text, mark };
     let whole: &RawValue = serde_json::from_str(text).map_err(|error| source.syntax(text, &error))?;
     let mut scanner = Scanner {
         source,
         at: source.start(whole.get()),
     };
     scanner.value(0)
+}
+
+/// JSON begins with an ASCII character, so in UTF-16 one of its first two bytes is zero (RFC 4627, section 3).
+fn is_utf16(bytes: &[u8]) -> bool {
+    match bytes {
+        [0xFF, 0xFE, ..] | [0xFE, 0xFF, ..] => true,
+        [first, second, ..] => (*first == 0) != (*second == 0),
+        _ => false,
+    }
 }
 
 /// Goes once over a text whose syntax is known to be right, but for what escapes in texts stand for.
@@ -35,7 +49,8 @@ impl<'a> Scanner<'a> {
     fn value(&mut self, depth: usize) -> Result<Node, JsonError> {
         let first = self.peek();
         if matches!(first, b'{' | b'[') && depth == Node::MAX_DEPTH {
-            return Err(JsonError::TooDeep { offset: self.at });
+            let offset = self.source.mark + self.at;
+            return Err(JsonError::TooDeep { offset });
         }
         Ok(match first {
             b'{' => self.object(depth)?,
@@ -71,7 +86,7 @@ impl<'a> Scanner<'a> {
                     key: key.into(),
                     line,
                     column,
-                    offset: start,
+                    offset: self.source.mark + start,
                 });
             }
             self.pass(b':');
@@ -145,6 +160,8 @@ impl<'a> Scanner<'a> {
 #[derive(Clone, Copy)]
 struct Source<'a> {
     text: &'a str,
+    /// Bytes of the byte order mark in front of the text. Offsets in errors count it.
+    mark: usize,
 }
 
 impl Source<'_> {
@@ -171,7 +188,7 @@ impl Source<'_> {
             reason,
             line,
             column,
-            offset,
+            offset: self.mark + offset,
         }
     }
 

@@ -4,6 +4,8 @@ use rust_decimal::Decimal;
 
 use super::obligations::drop_forbidden;
 use super::{Context, OnConditional, examine, split};
+use std::collections::HashSet;
+
 use crate::totals::IscRates;
 use crate::violation::{Violation, sort_causes_first, stage};
 use crate::{Draft, Ecf, Environment, Fecha};
@@ -49,13 +51,10 @@ pub fn judge(
         Ok(_) => Err(with_notices(refusals, told)),
         Err(structure) => {
             // A field that is missing is told once; the rule says better why it is due.
-            let told_already = |violation: &Violation| {
-                let same = |other: &Violation| other.path == violation.path && other.kind == violation.kind;
-                refusals.iter().any(same)
-            };
+            let known: HashSet<_> = refusals.iter().map(|other| (other.path.clone(), other.kind)).collect();
             let mut structure: Vec<Violation> = structure
                 .into_iter()
-                .filter(|violation| !told_already(violation))
+                .filter(|violation| !known.contains(&(violation.path.clone(), violation.kind)))
                 .collect();
             refusals.append(&mut structure);
             drop_forbidden(&mut refusals, receipt_type);

@@ -54,7 +54,7 @@ async fn the_question_before_a_request_is_answered_without_the_route() {
     assert_eq!(headers["access-control-allow-methods"], "GET,HEAD,POST,PATCH,DELETE");
     assert_eq!(
         headers["access-control-allow-headers"],
-        "content-type,if-none-match,x-api-key"
+        "content-encoding,content-type,if-none-match,x-api-key"
     );
     assert_eq!(headers["access-control-max-age"], "3600");
     let (_, headers) = ask("*", Method::GET, "https://anywhere.example").await;

@@ -171,3 +171,32 @@ async fn routes_are_matched_without_the_stage() {
     let answer = answered(router, event("GET", "/fe/x", changes)).await;
     assert_eq!((&answer["statusCode"], &answer["body"]), (&json!(200), &json!("a=1")));
 }
+
+#[tokio::test]
+async fn a10_an_answer_that_lambda_would_not_return_is_replaced() {
+    let router = Router::new()
+        .route("/text", get(|| async { axum::Json("x".repeat(MOST_BODY_BYTES - 100)) }))
+        .route(
+            "/quotes",
+            get(|| async { axum::Json("\"".repeat(MOST_BODY_BYTES / 4)) }),
+        )
+        .route("/bytes", get(|| async { vec![0_u8; MOST_BODY_BYTES / 4 * 3] }))
+        .route("/more", get(|| async { vec![0_u8; MOST_BODY_BYTES / 4 * 3 + 3] }));
+    let status = async |path: &str| {
+        let answer = answered(router.clone(), event("GET", path, json!({}))).await;
+        (answer["statusCode"].as_u64().unwrap(), answer)
+    };
+    assert_eq!(status("/text").await.0, 200);
+    assert_eq!(status("/bytes").await.0, 200);
+    for path in ["/quotes", "/more"] {
+        let (code, answer) = status(path).await;
+        assert_eq!(code, 500, "{path}");
+        let body: Value = serde_json::from_str(answer["body"].as_str().unwrap()).unwrap();
+        assert_eq!(body["detail"]["code"], "answer_too_large");
+        assert_eq!(
+            answer["multiValueHeaders"],
+            json!({"content-type": ["application/json"]})
+        );
+        assert_eq!(answer["isBase64Encoded"], false);
+    }
+}

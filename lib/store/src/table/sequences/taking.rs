@@ -40,6 +40,27 @@ pub enum Take {
     CallerNumbered,
 }
 
+impl Take {
+    /// Why none of these ranges of a type gives a number.
+    pub fn nothing(ranges: &[Range], today: Fecha) -> Self {
+        let mut active = ranges.iter().filter(|range| range.active).peekable();
+        if active.peek().is_none() {
+            return Self::NoRange;
+        }
+        let mut ours = active
+            .filter(|range| range.numbering != Some(Numbering::Caller))
+            .peekable();
+        if ours.peek().is_none() {
+            return Self::CallerNumbered;
+        }
+        if ours.all(|range| range.is_expired(today)) {
+            Self::Expired
+        } else {
+            Self::Exhausted
+        }
+    }
+}
+
 /// What came of checking a number that the caller chose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallerTake {
@@ -79,7 +100,7 @@ impl Table {
                     ranges = consistent;
                     continue;
                 }
-                return Ok(nothing_to_take(&consistent, today));
+                return Ok(Take::nothing(&consistent, today));
             };
             let (change, freed) = take_change(scope, range, now);
             match self.apply("take number", change).await? {
@@ -157,24 +178,6 @@ impl Table {
             .bind(":service", text(Numbering::Service.as_str()));
         self.apply("pass annulled numbers", change).await?;
         Ok(())
-    }
-}
-
-fn nothing_to_take(ranges: &[Range], today: Fecha) -> Take {
-    let mut active = ranges.iter().filter(|range| range.active).peekable();
-    if active.peek().is_none() {
-        return Take::NoRange;
-    }
-    let mut ours = active
-        .filter(|range| range.numbering != Some(Numbering::Caller))
-        .peekable();
-    if ours.peek().is_none() {
-        return Take::CallerNumbered;
-    }
-    if ours.all(|range| range.is_expired(today)) {
-        Take::Expired
-    } else {
-        Take::Exhausted
     }
 }
 

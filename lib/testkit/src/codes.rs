@@ -1,0 +1,75 @@
+//! The permanent codes of refusals, as `docs/errors.md` lists them in its tables.
+//!
+//! Whoever adds a code adds a row to that document and to its Spanish twin. Every answer that a test sees is held against the
+//! list ([`check_codes`]), and `tests/codes.rs` holds the list against the sources.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use http::StatusCode;
+use serde_json::Value;
+
+static ENGLISH: LazyLock<BTreeSet<String>> = LazyLock::new(|| documented_codes("docs/errors.md"));
+
+/// A path of the repository.
+#[must_use]
+pub fn repository(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path)
+}
+
+/// The codes in the tables of a document: what stands between backticks in the first cell of a row. `REFERENCIA-20` to `-27` is a
+/// reference to another table and no code.
+#[must_use]
+pub fn documented_codes(path: &str) -> BTreeSet<String> {
+    let text = std::fs::read_to_string(repository(path)).expect("the document is in the repository");
+    let cells = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split(" | ").next());
+    let codes = cells.flat_map(|cell| cell.split(", "));
+    codes
+        .filter(|code| !code.contains(' '))
+        .map(|code| code.trim_matches(['`', ' ', '|']).to_owned())
+        .collect()
+}
+
+/// Holds the codes of an answer against the list: that of a refusal, which must have one, and those of findings.
+///
+/// # Errors
+/// When a refusal has no code, or one that no row explains.
+pub(crate) fn check_codes(status: StatusCode, body: &[u8]) -> Result<(), String> {
+    let Ok(body) = serde_json::from_slice::<Value>(body) else {
+        return Ok(());
+    };
+    if let Some(items) = body["items"]
+        .as_array()
+        .filter(|items| items.iter().all(|item| item["status_code"].is_u64()))
+    {
+        // A batch: each item is an answer.
+        return items.iter().try_for_each(|item| check_answer(&item["body"]));
+    }
+    let is_refusal = status.is_client_error() || status.is_server_error();
+    match is_refusal && body["detail"].is_null() {
+        true => Err(format!("a refusal without detail: {body}")),
+        false => check_answer(&body),
+    }
+}
+
+fn check_answer(body: &Value) -> Result<(), String> {
+    if body["detail"].is_object() {
+        known(&body["detail"]["code"], &body["detail"])?;
+    }
+    let lists = ["detail", "warnings", "structure", "rules"].map(|name| body[name].as_array());
+    let findings = lists.into_iter().flatten().flatten();
+    findings
+        .filter(|finding| finding["loc"].is_array())
+        .try_for_each(|finding| known(&finding["ctx"]["code"], finding))
+}
+
+fn known(code: &Value, finding: &Value) -> Result<(), String> {
+    match code.as_str() {
+        Some(code) if ENGLISH.contains(code) => Ok(()),
+        Some(code) => Err(format!("the code {code} has no row in docs/errors.md: {finding}")),
+        None => Err(format!("a finding without a code: {finding}")),
+    }
+}
