@@ -16,7 +16,10 @@ use axum::{
 };
 use lambda_http::{
     RequestExt,
-    aws_lambda_events::{apigw::ApiGatewayProxyResponse, encodings::Body as EventBody},
+    aws_lambda_events::{
+        apigw::{ApiGatewayProxyRequestContext, ApiGatewayProxyResponse},
+        encodings::Body as EventBody,
+    },
     http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header::CONTENT_TYPE},
     request::{LambdaRequest, RequestContext},
 };
@@ -28,6 +31,11 @@ use crate::{Error, allow_origins, env::Env};
 /// The gateway's name for a request, put into the request's extensions by [`answer`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestId(pub String);
+
+/// Where the service is served, put into the request's extensions by [`answer`]: `https://host` and the stage, if the address has
+/// one. Paths of the contract follow it. Without the host's name it is the path alone, which may be empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BaseAddress(pub String);
 
 /// The address that a request came from, as the gateway saw it, put into the request's extensions by [`answer`]. No header
 /// says it: those are the caller's to write.
@@ -98,16 +106,23 @@ async fn routed(router: Router, event: LambdaRequest) -> Response<Body> {
         _ => HeaderMap::new(),
     };
     let request: lambda_http::Request = event.into();
-    let (id, source) = match request.request_context_ref() {
-        Some(RequestContext::ApiGatewayV1(context)) => (context.request_id.clone(), context.identity.source_ip.clone()),
-        _ => (None, None),
-    };
     let path = request.raw_http_path().to_owned();
+    let (id, source, base) = match request.request_context_ref() {
+        Some(RequestContext::ApiGatewayV1(context)) => (
+            context.request_id.clone(),
+            context.identity.source_ip.clone(),
+            base_address(context, &path, request.headers()),
+        ),
+        _ => (None, None, None),
+    };
     let mut request: Request<Body> = request.map(Body::new);
     *request.uri_mut() = with_path(request.uri(), &path);
     request.headers_mut().extend(headers);
     if let Some(id) = id {
         request.extensions_mut().insert(RequestId(id));
+    }
+    if let Some(base) = base {
+        request.extensions_mut().insert(base);
     }
     if let Some(address) = source.and_then(|address| address.parse().ok()) {
         request.extensions_mut().insert(SourceAddress(address));
@@ -116,6 +131,21 @@ async fn routed(router: Router, event: LambdaRequest) -> Response<Body> {
         Ok(response) => response,
         Err(never) => match never {},
     }
+}
+
+/// The part of the called address that comes before the contract's path. The gateway says it: its own path has the stage in front
+/// unless the deployment has a host of its own.
+fn base_address(context: &ApiGatewayProxyRequestContext, path: &str, headers: &HeaderMap) -> Option<BaseAddress> {
+    let prefix = context.path.as_deref()?.strip_suffix(path)?;
+    let Some(host) = &context.domain_name else {
+        return Some(BaseAddress(prefix.to_owned()));
+    };
+    // The gateway speaks HTTPS alone; the local one does not.
+    let scheme = match headers.get("x-forwarded-proto").map(HeaderValue::as_bytes) {
+        Some(b"http") => "http",
+        _ => "https",
+    };
+    Some(BaseAddress(format!("{scheme}://{host}{prefix}")))
 }
 
 /// The address with the path that the caller sent. One that is no path at all stays as it came, and fits no route.

@@ -139,3 +139,25 @@ async fn routes_are_matched_without_the_stage() {
     let answer = answered(router, event("GET", "/fe/x", changes)).await;
     assert_eq!((&answer["statusCode"], &answer["body"]), (&json!(200), &json!("a=1")));
 }
+
+#[tokio::test]
+async fn b2_the_address_that_was_called_has_the_stage_only_where_the_caller_wrote_it() {
+    let router = Router::new().route(
+        "/x",
+        get(|Extension(BaseAddress(base)): Extension<BaseAddress>| async { base }),
+    );
+    for (host, path, forwarded, base) in [
+        (Some("a1b2.example"), "/api/x", "https", "https://a1b2.example/api"),
+        (Some("ecf.example"), "/x", "https", "https://ecf.example"),
+        (Some("127.0.0.1:8080"), "/x", "http", "http://127.0.0.1:8080"),
+        (None, "/api/x", "https", "/api"),
+        (None, "/x", "https", ""),
+    ] {
+        let changes = json!({
+            "headers": {"X-Forwarded-Proto": forwarded}, "multiValueHeaders": {"X-Forwarded-Proto": [forwarded]},
+            "requestContext": {"domainName": host, "path": path, "httpMethod": "GET", "identity": {}},
+        });
+        let answer = answered(router.clone(), event("GET", "/x", changes)).await;
+        assert_eq!(answer["body"].as_str().unwrap_or_default(), base, "{host:?}{path}");
+    }
+}
