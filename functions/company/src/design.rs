@@ -66,7 +66,6 @@ pub(crate) struct DesignRequest {
 
 impl FromFields for DesignRequest {
     fn read(fields: &mut Fields) -> Option<Self> {
-        fields.refuse_unknown(&["color", "footer"]);
         let color = fields
             .text("color")
             .optional()

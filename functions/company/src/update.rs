@@ -81,14 +81,6 @@ pub(crate) struct SettingsRequest {
 
 impl FromFields for UpdateRequest {
     fn read(fields: &mut Fields) -> Option<Self> {
-        fields.refuse_unknown(&[
-            "email",
-            "trade_name",
-            "address",
-            "phone",
-            "default_environment",
-            "settings",
-        ]);
         for name in ["email", "default_environment", "settings"] {
             fields.refuse_null(name);
         }
@@ -114,17 +106,6 @@ struct Settings(SettingsChanges);
 
 impl FromFields for Settings {
     fn read(fields: &mut Fields) -> Option<Self> {
-        fields.refuse_unknown(&[
-            "on_conditional",
-            "hold_notes",
-            "hold_notes_hours",
-            "certificate_owner",
-            "sequence_alert_remaining",
-            "sequence_alert_days",
-            "reception_token",
-            "deliver_45",
-            "approve_accepted_only",
-        ]);
         let on_conditional = fields
             .choice(
                 "on_conditional",

@@ -17,8 +17,10 @@
 //! }
 //! ```
 //!
-//! Kinds, messages and contexts are FastAPI's. A `null` counts as absent, and unknown fields are ignored, unless the reader
-//! asks for [`Fields::edit`] or [`Fields::refuse_unknown`]: a change must not pass over what it does not understand.
+//! Kinds, messages and contexts are FastAPI's. A `null` counts as absent, unless the reader asks for [`Fields::edit`]. A field
+//! that the reader did not ask for, or that came twice, is an error: a misspelt name must not change what a request means.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use ecf::{Node, Piece, Violation};
 use ecf_store::Edit;
@@ -26,10 +28,12 @@ use ecf_store::Edit;
 use crate::{ApiError, FieldError};
 
 mod field;
+mod instants;
 mod kinds;
 mod limits;
 
 pub use field::Field;
+pub use instants::{first_instant, last_instant};
 
 /// A request that can be read from fields.
 pub trait FromFields: Sized {
@@ -42,6 +46,9 @@ pub trait FromFields: Sized {
 pub struct Fields {
     root: &'static str,
     members: Vec<(Piece, Node)>,
+    /// Names that the reader asked for.
+    asked: Vec<&'static str>,
+    in_query: &'static [&'static str],
     /// Names of fields that were read and had been given.
     taken: Vec<&'static str>,
     errors: Vec<FieldError>,
@@ -53,6 +60,8 @@ impl Fields {
         Self {
             root,
             members,
+            asked: Vec::new(),
+            in_query: &[],
             taken: Vec::new(),
             errors: Vec::new(),
         }
@@ -66,7 +75,9 @@ impl Fields {
     }
 
     /// What was read, unless something was wrong with it.
-    pub(crate) fn finish<T>(self, value: Option<T>) -> Result<T, ApiError> {
+    pub(crate) fn finish<T>(mut self, value: Option<T>) -> Result<T, ApiError> {
+        self.refuse_repeated();
+        self.refuse_unknown();
         match value {
             Some(value) if self.errors.is_empty() => Ok(value),
             Some(_) => Err(ApiError::validation(self.errors)),
@@ -101,23 +112,56 @@ impl Fields {
         }
     }
 
-    /// Records an error for each field that has none of these names.
-    pub fn refuse_unknown(&mut self, names: &[&'static str]) {
-        let unknown: Vec<Piece> = self
-            .members
-            .iter()
-            .filter(|(given, _)| !names.contains(&&**given))
-            .map(|(given, _)| given.clone())
-            .collect();
-        for given in unknown {
-            let mut msg = "Extra inputs are not permitted".to_owned();
-            if let Some(meant) = ecf::nearest_name(&given, names.iter().copied()) {
-                msg.push_str(&format!("; did you mean {meant}?"));
-            }
-            let error =
-                FieldError::new([self.root, &given], "extra_forbidden", msg).with_ctx("expected", names.join(", "));
-            self.errors.push(error);
+    /// Whether the parameter came without a value, as `?name=` does: for a filter whose empty value means "no filter".
+    pub fn is_cleared(&mut self, name: &'static str) -> bool {
+        let empty = |(known, value): &(Piece, Node)| **known == *name && value.as_text() == Some("");
+        let cleared = self.members.iter().any(empty);
+        if cleared {
+            self.take(name);
         }
+        cleared
+    }
+
+    /// Counts a name as asked for that is read elsewhere, such as a file of a form.
+    pub(crate) fn ask(&mut self, name: &'static str) {
+        if !self.asked.contains(&name) {
+            self.asked.push(name);
+        }
+    }
+
+    /// Names of query parameters that callers put into the body by mistake: their error says where they belong.
+    pub fn belong_in_query(&mut self, names: &'static [&'static str]) {
+        self.in_query = names;
+    }
+
+    /// Records an error for each name that came more than once. JSON with a repeated key is refused before it gets here.
+    fn refuse_repeated(&mut self) {
+        let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+        for (name, _) in &self.members {
+            *times.entry(name).or_default() += 1;
+        }
+        let errors = times.into_iter().filter(|(_, times)| *times > 1).map(|(name, times)| {
+            let msg = format!("Input was given {times} times; give it once");
+            FieldError::new([self.root, name], "repeat_forbidden", msg).with_ctx("times", times)
+        });
+        self.errors.extend(errors);
+    }
+
+    /// Records an error for each name that the reader did not ask for. They come first: a misspelt name is why another is missing.
+    fn refuse_unknown(&mut self) {
+        let mut seen = BTreeSet::new();
+        let names = self.members.iter().map(|(name, _)| &**name);
+        let given = names.filter(|name: &&str| seen.insert(*name));
+        let errors = given.filter(|name| !self.asked.contains(name)).map(|name| {
+            let mut error = FieldError::unknown(&[self.root], name, &self.asked);
+            if self.in_query.contains(&name) {
+                error.msg =
+                    format!("Extra inputs are not permitted here: {name} is a parameter of the query, ?{name}=");
+            }
+            error
+        });
+        let errors: Vec<_> = errors.collect();
+        self.errors.splice(0..0, errors);
     }
 
     /// An object that is read as fields of its own.
@@ -130,13 +174,9 @@ impl Fields {
                 return None;
             }
         };
-        let mut inner = Self {
-            root: name,
-            members,
-            taken: Vec::new(),
-            errors: Vec::new(),
-        };
+        let mut inner = Self::new(name, members);
         let value = T::read(&mut inner);
+        inner.refuse_unknown();
         self.errors.extend(inner.errors.into_iter().map(|mut error| {
             error.loc.insert(0, self.root.to_owned());
             error
@@ -170,6 +210,7 @@ impl Fields {
 
     /// Takes the field's value out: each field is read once, and a large payload is not copied.
     fn take(&mut self, name: &'static str) -> Node {
+        self.ask(name);
         let member = self.members.iter_mut().find(|(known, _)| **known == *name);
         let node = member.map_or(Node::Null, |(_, value)| std::mem::replace(value, Node::Null));
         if !node.is_null() {

@@ -189,6 +189,15 @@ async fn every_fault_of_a_request_is_named() {
             "{refused}"
         );
     }
+    let misspelt = entry(json!({ "ecf_type": "31", "sequence_from": 1, "sequence_to": 2, "quantitys": 2 }));
+    let refused = world.post("cancellations", &misspelt).await.expect(422);
+    assert_eq!(
+        (&refused["detail"][0]["loc"], &refused["detail"][0]["msg"]),
+        (
+            &json!(["body", "cancellations", "0", "quantitys"]),
+            &json!("Extra inputs are not permitted; did you mean quantity?")
+        )
+    );
     for body in [
         body("x", &[("31", 1, 5), ("31", 5, 9)]),
         body("x", &[("31", 1, 10_001)]),

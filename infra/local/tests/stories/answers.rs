@@ -269,20 +269,10 @@ async fn receipts(walk: &mut Walk<'_>) -> String {
     walk.get("receipts", "/api/v1/ecf", 200).await;
     let public = format!("/api/v1/ecf/status-public/F-1?company_rnc={}", caller.rnc);
     walk.get("receipt-by-external-id", &public, 200).await;
-    walk.post(
-        "cancel-refused",
-        &format!("{path}/cancel"),
-        json!({ "reason": "error" }),
-        409,
-    )
-    .await;
-    walk.post(
-        "incapacity-refused",
-        &format!("{path}/mark-incapacity"),
-        json!({ "reason": "fuera de línea" }),
-        409,
-    )
-    .await;
+    walk.post("cancel-refused", &format!("{path}/cancel"), json!({}), 409)
+        .await;
+    walk.post("incapacity-refused", &format!("{path}/mark-incapacity"), json!({}), 409)
+        .await;
     // Files are no JSON; their own tests hold them byte for byte.
     walk.get("xml", &format!("{path}/xml"), 200).await;
     walk.get("rfce", &format!("{path}/rfce"), 200).await;

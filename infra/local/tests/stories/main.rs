@@ -16,6 +16,7 @@ mod numbers;
 mod outage;
 mod payloads;
 mod program;
+mod queries;
 mod receiving;
 mod restart;
 mod routes;

@@ -9,6 +9,8 @@ use utoipa::ToSchema;
 
 /// Longer texts are cut when they are shown back to the caller.
 const LONGEST_ECHO: usize = 200;
+/// The beginning of a known name is taken for that name from this length on.
+const SHORTEST_BEGINNING: usize = 4;
 
 /// What is wrong with one field.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -51,6 +53,27 @@ impl FieldError {
         L: IntoIterator<Item: Into<String>>,
     {
         Self::new(loc, "missing", "Field required")
+    }
+
+    /// A name below `place` that nothing reads, with the known name that it is nearest to.
+    #[must_use]
+    pub fn unknown(place: &[&str], given: &str, known: &[&str]) -> Self {
+        let mut msg = "Extra inputs are not permitted".to_owned();
+        // PHP and jQuery append brackets to the names of lists.
+        let bare = given.trim_end_matches("[]");
+        let begins = |name: &&&str| bare.len() >= SHORTEST_BEGINNING && name.starts_with(&bare.to_lowercase());
+        let nearest = ecf::nearest_name(bare, known.iter().copied());
+        if let Some(meant) = nearest.or_else(|| known.iter().find(begins).copied()) {
+            msg.push_str(&format!("; did you mean {meant}?"));
+        }
+        if known.is_empty() {
+            msg.push_str("; none is expected here");
+        }
+        let error = Self::new(place.iter().copied().chain([given]), "extra_forbidden", msg);
+        match known {
+            [] => error,
+            known => error.with_ctx("expected", known.join(", ")),
+        }
     }
 
     /// Shows back what was given: short texts, numbers and booleans. Not for secrets.
