@@ -191,7 +191,7 @@ async fn design(walk: &mut Walk<'_>) {
 /// What is said to other issuers, and numbers that nobody will use.
 async fn exchange(walk: &mut Walk<'_>) {
     let caller = walk.caller;
-    let inbox = caller.get("/client/inbox").await.expect(200);
+    let inbox = caller.get("/client/inbox?acked=").await.expect(200);
     let item = &inbox["items"][0];
     let mut answer = json!({
         "idempotency_key": "answer", "encf": item["encf"], "rnc_emisor": item["rnc_emisor"], "rnc_comprador": caller.rnc,
