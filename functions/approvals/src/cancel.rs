@@ -26,6 +26,8 @@ const MOST_RANGES: usize = 10;
 const MOST_NUMBERS: u64 = 10_000;
 /// As many as are locked while the caller waits; of more the worker takes care.
 const MOST_WHILE_WAITING: u64 = 1_000;
+/// The members of an entry.
+const ENTRY: [&str; 4] = ["ecf_type", "sequence_from", "sequence_to", "quantity"];
 /// As many used numbers as are told.
 const MOST_TOLD: usize = 10;
 
@@ -61,6 +63,10 @@ impl FromFields for CancelRequest {
         let entries = fields.list("cancellations").items(1..=MOST_RANGES).required();
         let mut ranges = Vec::new();
         for (place, entry) in entries.unwrap_or_default().iter().enumerate() {
+            for name in unknown(entry) {
+                let place = place.to_string();
+                fields.reject_with(FieldError::unknown(&["body", "cancellations", &place], name, &ENTRY));
+            }
             match range(entry) {
                 Ok(range) => ranges.push(range),
                 Err(wrong) => fields.reject_with(wrong.at(place, entry)),
@@ -109,6 +115,12 @@ impl Wrong {
             .with_code(self.code)
             .with_input(input)
     }
+}
+
+/// The members of an entry that it does not have.
+fn unknown(entry: &Node) -> impl Iterator<Item = &str> {
+    let members = entry.as_object().into_iter().flatten();
+    members.map(|(name, _)| &**name).filter(|name| !ENTRY.contains(name))
 }
 
 /// One entry, or the member that is wrong with it.

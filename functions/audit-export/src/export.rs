@@ -3,9 +3,9 @@
 use axum::body::Body;
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
-use ecf_api::{ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidQuery, ValidationError};
+use ecf_api::{ApiError, Caller, CodedError, DateRange, FieldError, ValidQuery, ValidationError};
 use ecf_evidence::audit::{AuditError, Order, Plan, TooLarge};
-use ecf_store::{KeptExport, Span, fiscal_day};
+use ecf_store::{KeptExport, fiscal_day};
 use futures::stream;
 use http::{HeaderValue, header};
 use serde_json::{Value, json};
@@ -17,30 +17,6 @@ const LIMIT_BYTES: u64 = 180 * MEGABYTE;
 /// What a streamed answer carries at most.
 const CARRIED_BYTES: u64 = 200 * MEGABYTE;
 const MEGABYTE: u64 = 1024 * 1024;
-
-/// Which evidence is wanted.
-#[derive(Debug)]
-pub(crate) struct ExportQuery(Span);
-
-impl FromFields for ExportQuery {
-    fn read(fields: &mut Fields) -> Option<Self> {
-        let span = Span {
-            from: fields.instant("date_from").optional(),
-            to: fields.instant("date_to").optional(),
-        };
-        if let (Some(from), Some(to)) = (span.from, span.to)
-            && from > to
-        {
-            let msg = format!("Input should be at or after date_from: {to} is before {from}");
-            let error = FieldError::new(["query", "date_to"], "value_error", msg)
-                .with_code("dates_reversed")
-                .with_input(&ecf::Node::Text(to.to_string().into()))
-                .with_ctx("date_from", from.to_string());
-            fields.reject_with(error);
-        }
-        Some(Self(span))
-    }
-}
 
 /// Exportar la evidencia fiscal (ZIP)
 ///
@@ -54,8 +30,7 @@ impl FromFields for ExportQuery {
     operation_id = "audit_export",
     tag = "Documentos",
     params(
-        ("date_from" = Option<String>, Query, format = DateTime, description = "First instant of creation or receipt; without an offset it is local time, −04:00"),
-        ("date_to" = Option<String>, Query, format = DateTime, description = "Last instant of creation or receipt"),
+        DateRange,
         ("If-None-Match" = Option<String>, Header, description = "Entity tags that the caller has"),
     ),
     responses(
@@ -70,11 +45,11 @@ impl FromFields for ExportQuery {
 pub(crate) async fn export(
     State(app): State<App>,
     caller: Caller,
-    ValidQuery(ExportQuery(span)): ValidQuery<ExportQuery>,
+    ValidQuery(range): ValidQuery<DateRange>,
 ) -> Result<Response, ApiError> {
     let order = Order {
         scope: caller.scope,
-        span,
+        span: range.into(),
     };
     let now = app.clock.now();
     if let Some(found) = app.auditor.too_large(&order, LIMIT_BYTES, now).await.map_err(failed)? {

@@ -30,7 +30,6 @@ pub(crate) struct BeginAttemptRequest {
 
 impl FromFields for BeginAttemptRequest {
     fn read(fields: &mut Fields) -> Option<Self> {
-        fields.refuse_unknown(&["idempotency_key", "environment"]);
         let idempotency_key = fields.text("idempotency_key").length(1..=100).required();
         let environment = fields.environment("environment").optional();
         Some(Self {

@@ -66,7 +66,6 @@ pub(crate) struct DesignRequest {
 
 impl FromFields for DesignRequest {
     fn read(fields: &mut Fields) -> Option<Self> {
-        fields.refuse_unknown(&["color", "footer"]);
         let color: Option<Color> = fields.text("color").parse().optional();
         let color = color.map(|color| color.to_string());
         let footer = fields.text("footer").length(1..=LONGEST_FOOTER).optional();

@@ -5,7 +5,7 @@ use axum::{Extension, Json};
 use ecf::Environment;
 use ecf::rules::OnConditional;
 use ecf_api::{ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError};
-use ecf_runtime::PublicAddress;
+use ecf_runtime::BaseAddress;
 use ecf_store::{CertificateOwner, CompanyChanges, Edit, SettingsChanges};
 use utoipa::ToSchema;
 
@@ -82,14 +82,6 @@ pub(crate) struct SettingsRequest {
 
 impl FromFields for UpdateRequest {
     fn read(fields: &mut Fields) -> Option<Self> {
-        fields.refuse_unknown(&[
-            "email",
-            "trade_name",
-            "address",
-            "phone",
-            "default_environment",
-            "settings",
-        ]);
         for name in ["email", "default_environment", "settings"] {
             fields.refuse_null(name);
         }
@@ -115,17 +107,6 @@ struct Settings(SettingsChanges);
 
 impl FromFields for Settings {
     fn read(fields: &mut Fields) -> Option<Self> {
-        fields.refuse_unknown(&[
-            "on_conditional",
-            "hold_notes",
-            "hold_notes_hours",
-            "certificate_owner",
-            "sequence_alert_remaining",
-            "sequence_alert_days",
-            "reception_token",
-            "deliver_45",
-            "approve_accepted_only",
-        ]);
         let on_conditional = fields
             .choice(
                 "on_conditional",
@@ -192,7 +173,7 @@ impl FromFields for Settings {
 pub(crate) async fn update(
     State(app): State<App>,
     caller: Caller,
-    gateway: Option<Extension<PublicAddress>>,
+    gateway: Option<Extension<BaseAddress>>,
     ValidJson(request): ValidJson<UpdateRequest>,
 ) -> Result<Json<ProfileView>, ApiError> {
     if let Some(environment) = request.default_environment {

@@ -22,8 +22,7 @@ use crate::App;
             pattern = "^(generated-xml|signed-xml|rfce|ri|arecf|acecf|taxauth-response|dgii-response)$",
             description = "`generated-xml`, `signed-xml`, `rfce`, `ri`, `arecf` (the buyer's acknowledgement), `acecf` (what the buyer said of it) or `taxauth-response` (also `dgii-response`)",
         ),
-        ("refresh" = Option<bool>, Query, description = "`true` makes the RI anew; frozen files are served as they are"),
-        ("format" = Option<String>, Query, description = "The paper of the RI: `letter` unless given, `roll80` or `roll58`", pattern = "^(letter|roll80|roll58)$"),
+        PaperQuery,
         ("If-None-Match" = Option<String>, Header, description = "Entity tags that the caller has"),
     ),
     responses(
@@ -43,12 +42,12 @@ pub(crate) async fn download(
     State(app): State<App>,
     caller: Caller,
     Path((id, artifact_type)): Path<(String, String)>,
-    ValidQuery(PaperQuery(paper)): ValidQuery<PaperQuery>,
+    ValidQuery(paper): ValidQuery<PaperQuery>,
 ) -> Result<Download, ApiError> {
     let kind = ArtifactKind::from_public_name(&artifact_type).ok_or_else(|| no_such_type(&artifact_type))?;
     let id: ReceiptId = id.parse().map_err(|_| ApiError::not_found())?;
     let receipt = app.receipt(&caller.scope, &id).await?;
-    artifact(&app.files, &receipt, kind, paper).await
+    artifact(&app.files, &receipt, kind, paper.into()).await
 }
 
 fn no_such_type(given: &str) -> ApiError {

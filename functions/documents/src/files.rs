@@ -69,8 +69,7 @@ pub(crate) async fn rfce(
     tag = "Comprobantes",
     params(
         ("public_id" = String, Path, description = "The receipt's id"),
-        ("refresh" = Option<bool>, Query, description = "`true` makes it anew"),
-        ("format" = Option<String>, Query, description = "The paper: `letter` unless given, `roll80` or `roll58`", pattern = "^(letter|roll80|roll58)$"),
+        PaperQuery,
     ),
     responses(
         (status = 200, description = "The PDF, with the QR code of the stamp", content((Vec<u8> = "application/pdf"))),
@@ -85,9 +84,9 @@ pub(crate) async fn pdf(
     State(app): State<App>,
     caller: Caller,
     PathId(id): PathId<ReceiptId>,
-    ValidQuery(PaperQuery(paper)): ValidQuery<PaperQuery>,
+    ValidQuery(paper): ValidQuery<PaperQuery>,
 ) -> Result<Download, ApiError> {
-    file(&app, &caller, &id, ArtifactKind::Ri, paper).await
+    file(&app, &caller, &id, ArtifactKind::Ri, paper.into()).await
 }
 
 async fn file(

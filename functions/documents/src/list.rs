@@ -4,10 +4,11 @@ use axum::Json;
 use axum::extract::State;
 use ecf::{Encf, Environment, ReceiptState};
 use ecf_api::{
-    ApiError, Caller, CodedError, Fields, FromFields, FullDocumentView, ListView, Page, ValidQuery, ValidationError,
+    ApiError, Caller, CodedError, DateRange, Fields, FromFields, FullDocumentView, ListView, Page, ValidQuery,
+    ValidationError,
 };
 use ecf_store::{Receipt, ReceiptFilter, ReceiptPage, Scope, StoreError, Table};
-use jiff::Timestamp;
+use utoipa::IntoParams;
 
 use crate::App;
 
@@ -15,16 +16,30 @@ use crate::App;
 const LONGEST_ID: usize = 100;
 
 /// Which receipts are wanted.
-#[derive(Debug)]
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct DocumentsQuery {
+    /// One of the states that `GET /api/v1/ecf/states` lists.
+    #[param(value_type = Option<String>)]
     status: Option<ReceiptState>,
+    /// Two digits, such as 31.
+    #[param(min_length = 2, max_length = 2)]
     ecf_type: Option<String>,
+    /// The key's environment; another one lists nothing.
+    #[param(value_type = Option<String>)]
     environment: Option<Environment>,
+    /// The receipt that has this number, or had it last.
+    #[param(value_type = Option<String>)]
     encf: Option<Encf>,
+    /// The caller's own id.
+    #[param(min_length = 1, max_length = 100)]
     external_id: Option<String>,
+    /// The tax authority's id.
+    #[param(min_length = 1, max_length = 100)]
     track_id: Option<String>,
-    date_from: Option<Timestamp>,
-    date_to: Option<Timestamp>,
+    #[param(ignore)]
+    range: DateRange,
+    #[param(ignore)]
     page: Page,
 }
 
@@ -41,8 +56,7 @@ impl FromFields for DocumentsQuery {
             encf: fields.parsed("encf").optional(),
             external_id: fields.text("external_id").length(1..=LONGEST_ID).optional(),
             track_id: fields.text("track_id").length(1..=LONGEST_ID).optional(),
-            date_from: fields.instant("date_from").optional(),
-            date_to: fields.instant("date_to").optional(),
+            range: DateRange::read(fields)?,
             page: Page::read(fields)?,
         })
     }
@@ -62,8 +76,8 @@ impl DocumentsQuery {
         Some(ReceiptFilter {
             state: self.status,
             ecf_type,
-            from: self.date_from,
-            to: self.date_to,
+            from: self.range.date_from,
+            to: self.range.date_to,
         })
     }
 
@@ -117,17 +131,7 @@ async fn find(app: &App, scope: &Scope, query: &DocumentsQuery) -> Result<Receip
     path = "/api/v1/client/documents",
     operation_id = "list_documents",
     tag = "Documentos",
-    params(
-        ("status" = Option<String>, Query, description = "One of the states that `GET /api/v1/ecf/states` lists"),
-        ("ecf_type" = Option<String>, Query, description = "Two digits, such as 31", min_length = 2, max_length = 2),
-        ("environment" = Option<String>, Query, description = "The key's environment; another one lists nothing"),
-        ("encf" = Option<String>, Query, description = "The receipt that has this number, or had it last"),
-        ("external_id" = Option<String>, Query, description = "The caller's own id", min_length = 1, max_length = 100),
-        ("track_id" = Option<String>, Query, description = "The tax authority's id", min_length = 1, max_length = 100),
-        ("date_from" = Option<String>, Query, format = DateTime, description = "First instant of creation; without an offset it is local time, −04:00"),
-        ("date_to" = Option<String>, Query, format = DateTime, description = "Last instant of creation"),
-        Page,
-    ),
+    params(DocumentsQuery, DateRange, Page),
     responses(
         (status = 200, description = "One page, newest first, and how many fit in all", body = ListView<FullDocumentView>),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),

@@ -7,20 +7,27 @@ use ecf::catalogue::EstadoAprobacion;
 use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, Instant, ListView, Page, ValidQuery, ValidationError};
 use ecf_store::{GivenAnswer, InboxItem};
 use serde::Serialize;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::App;
 
 /// Which part of the inbox is asked for.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct ListRequest {
+    /// `false`: only items that await their acknowledgement. `true`: only acknowledged ones. Empty, as in `?acked=`: both.
+    #[param(required = false, value_type = bool, default = false)]
     acked: Option<bool>,
+    #[param(ignore)]
     page: Page,
 }
 
 impl FromFields for ListRequest {
     fn read(fields: &mut Fields) -> Option<Self> {
-        let acked = fields.boolean("acked").optional();
+        let acked = match fields.is_cleared("acked") {
+            true => None,
+            false => Some(fields.boolean("acked").or(false)),
+        };
         let page = Page::read(fields);
         Some(Self { acked, page: page? })
     }
@@ -91,16 +98,13 @@ impl InboxItemView {
 
 /// Listar e-CF recibidos
 ///
-/// What other issuers sent, newest first.
+/// What other issuers sent, newest first. Unless `acked` says otherwise, only what was not acknowledged yet.
 #[utoipa::path(
     get,
     path = "/api/v1/client/inbox",
     operation_id = "list_inbox",
     tag = "Buzon",
-    params(
-        ("acked" = Option<bool>, Query, description = "Only what was acknowledged, or was not; both unless given"),
-        Page,
-    ),
+    params(ListRequest, Page),
     responses(
         (status = 200, description = "The receipts, newest first", body = ListView<InboxItemView>),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),

@@ -64,11 +64,13 @@ pub(crate) struct BatchItemView {
 /// Emitir hasta 25 comprobantes
 ///
 /// Issues each receipt by itself: one that fails keeps no other from its number. 200 whatever the results. Receipts with the
-/// same key or number, and a note with the receipt that it modifies, take effect in the order of the list.
+/// same key or number, and a note with the receipt that it modifies, take effect in the order of the list. The parameters
+/// apply to each receipt.
 #[utoipa::path(
     post,
     path = "/api/v1/ecf/batch",
     tag = "Comprobantes",
+    params(IssueQuery),
     request_body = BatchRequest,
     responses(
         (status = 200, description = "A result for each receipt, in order", body = BatchView),

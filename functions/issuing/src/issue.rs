@@ -54,12 +54,7 @@ pub(crate) struct Order<'r> {
     post,
     path = "/api/v1/ecf",
     tag = "Comprobantes",
-    params(
-        ("mode" = Option<String>, Query, description = "`online` (the default): sent at once. `deferred`: sent by the worker later", pattern = "^(online|deferred)$"),
-        ("on_conditional" = Option<String>, Query, description = "What the authority would accept only conditionally: `refuse` (the default in TesteCF and CerteCF) or `warn` (the default in production); a company may set another default", pattern = "^(refuse|warn)$"),
-        ("validate_only" = Option<bool>, Query, description = "Everything but keeping: the forecast of the verdict, warnings, totals and the document; no number is taken"),
-        ("amounts" = Option<String>, Query, description = "`scaled`: amounts get their decimals, what is left out is computed. `verbatim` (the default in CerteCF): written as given, nothing is added", pattern = "^(scaled|verbatim)$"),
-    ),
+    params(IssueQuery),
     request_body = IssueRequest,
     responses(
         (status = 201, description = "Issued: signed, stored and queued. `deferred`: kept until `scheduled_for`; `received`: kept, to be signed within minutes. Number, code and stamp of these two come when they are signed", body = IssuedView),

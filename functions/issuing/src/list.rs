@@ -7,13 +7,18 @@ use ecf_api::{
     ApiError, Caller, CodedError, DocumentView, Fields, FromFields, ListView, Page, ValidQuery, ValidationError,
 };
 use ecf_store::ReceiptFilter;
+use utoipa::IntoParams;
 
 use crate::App;
 
 /// Which receipts are wanted.
-#[derive(Debug)]
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct ListQuery {
+    /// One of the states that `GET /api/v1/ecf/states` lists.
+    #[param(value_type = Option<String>)]
     status: Option<ReceiptState>,
+    #[param(ignore)]
     page: Page,
 }
 
@@ -34,10 +39,7 @@ impl FromFields for ListQuery {
     path = "/api/v1/ecf",
     operation_id = "list_receipts",
     tag = "Comprobantes",
-    params(
-        ("status" = Option<String>, Query, description = "One of the states that `GET /api/v1/ecf/states` lists"),
-        Page,
-    ),
+    params(ListQuery, Page),
     responses(
         (status = 200, description = "One page, newest first, and how many fit in all", body = ListView<DocumentView>),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),

@@ -5,7 +5,7 @@ use ecf::{Amounts, Environment, Node, ReceiptType};
 use ecf_api::{Fields, FromFields};
 use ecf_store::Mode;
 use jiff::Timestamp;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 /// The body: who asks for what, and the document as the authority names its fields. `ecf_type` decides which payload it
 /// takes. A member that is null counts as absent.
@@ -35,6 +35,7 @@ pub(crate) struct IssueRequest {
 
 impl FromFields for IssueRequest {
     fn read(fields: &mut Fields) -> Option<Self> {
+        fields.belong_in_query(&["mode", "on_conditional", "validate_only", "amounts"]);
         let idempotency_key = fields.text("idempotency_key").length(1..=100).required();
         let ecf_type = fields.receipt_type("ecf_type").required();
         let payload = fields.object("payload").required();
@@ -53,14 +54,23 @@ impl FromFields for IssueRequest {
 }
 
 /// The query: when to send, and how to judge.
-#[derive(Debug)]
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct IssueQuery {
+    /// `online`: sent at once. `deferred`: sent by the worker later.
+    #[param(required = false, value_type = String, pattern = "^(online|deferred)$", default = "online")]
     pub(crate) mode: Mode,
-    /// What becomes of a document that the authority would accept only conditionally; the environment decides otherwise.
+    /// What the authority would accept only conditionally: `refuse` (the default in TesteCF and CerteCF) or `warn` (the default in
+    /// production); a company may set another default.
+    #[param(value_type = Option<String>, pattern = "^(refuse|warn)$")]
     pub(crate) on_conditional: Option<OnConditional>,
-    pub(crate) amounts: Option<Amounts>,
-    /// Everything but keeping.
+    /// Everything except storing: the forecast of the verdict, warnings, totals and the document; no number is taken.
+    #[param(required = false, default = false)]
     pub(crate) validate_only: bool,
+    /// `scaled`: amounts get their decimals, what is left out is computed. `verbatim` (the default in CerteCF): written as given,
+    /// nothing is added.
+    #[param(value_type = Option<String>, pattern = "^(scaled|verbatim)$")]
+    pub(crate) amounts: Option<Amounts>,
 }
 
 impl IssueQuery {

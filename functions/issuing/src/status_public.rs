@@ -4,6 +4,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use ecf::Rnc;
 use ecf_api::{ApiError, Caller, CodedError, DocumentView, Fields, FromFields, ValidQuery, ValidationError};
+use utoipa::IntoParams;
 
 use crate::App;
 
@@ -11,8 +12,11 @@ use crate::App;
 const LONGEST_ID: usize = 100;
 
 /// Whose receipt it is said to be.
-#[derive(Debug)]
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct StatusQuery {
+    /// The RNC of the key's company; another one finds nothing.
+    #[param(value_type = String)]
     company_rnc: Rnc,
 }
 
@@ -34,7 +38,7 @@ impl FromFields for StatusQuery {
     tag = "Comprobantes",
     params(
         ("external_id" = String, Path, description = "The `external_id` that the receipt was issued with"),
-        ("company_rnc" = String, Query, description = "The RNC of the key's company; another one finds nothing"),
+        StatusQuery,
     ),
     responses(
         (status = 200, description = "The receipt as it stands now", body = DocumentView),

@@ -1,10 +1,12 @@
 //! The audit archive of any size, into the bucket.
 
 use ecf::Environment;
+use ecf_api::{first_instant, last_instant};
 use ecf_evidence::audit::{AuditError, Order, Stored};
 use ecf_store::{CompanyId, Exports, Scope, Span};
 use jiff::Timestamp;
-use serde::Deserialize;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use crate::{App, OperatorError};
@@ -15,9 +17,32 @@ use crate::{App, OperatorError};
 pub(crate) struct ExportEvidence {
     company: CompanyId,
     environment: Environment,
-    /// The first and the last instant of creation or receipt, both included; everything when they are left out.
+    /// The first and the last instant of creation or receipt, both included; everything when they are left out. A date alone means
+    /// its first and its last instant in Santo Domingo.
+    #[serde(default, deserialize_with = "first")]
     date_from: Option<Timestamp>,
+    #[serde(default, deserialize_with = "last")]
     date_to: Option<Timestamp>,
+}
+
+fn first<'de, D: Deserializer<'de>>(given: D) -> Result<Option<Timestamp>, D::Error> {
+    instant(given, first_instant)
+}
+
+fn last<'de, D: Deserializer<'de>>(given: D) -> Result<Option<Timestamp>, D::Error> {
+    instant(given, last_instant)
+}
+
+fn instant<'de, D: Deserializer<'de>>(
+    given: D,
+    read: fn(&str) -> Option<Timestamp>,
+) -> Result<Option<Timestamp>, D::Error> {
+    let Some(text) = Option::<String>::deserialize(given)? else {
+        return Ok(None);
+    };
+    let expected =
+        || format!("{text:?} is neither a date such as 2026-11-28 nor an instant such as 2026-11-28T10:00:00-04:00");
+    read(&text).map(Some).ok_or_else(|| D::Error::custom(expected()))
 }
 
 /// Makes the archive, unless one of the same content is there, and says where it is.

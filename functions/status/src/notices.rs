@@ -33,6 +33,7 @@ pub(crate) struct ChangesQuery {
     #[param(required = false, minimum = 1, maximum = 100, default = 100)]
     limit: usize,
     /// `next_cursor` of the answer before; left out, the feed begins with all notices in force.
+    #[param(min_length = 1, max_length = 200)]
     cursor: Option<String>,
 }
 

@@ -1,14 +1,19 @@
-//! `GET /openapi/public-v1.json`: the document that is checked in, which CI holds against the code.
+//! `GET /openapi/public-v1.json`: the document that is checked in, which CI holds against the code, with the address at which it is served.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use axum::Extension;
 use axum::http::header;
 use axum::response::IntoResponse;
 use ecf_api::{Fields, FromFields, ValidQuery, ValidationError};
+use ecf_runtime::BaseAddress;
 use serde_json::value::RawValue;
 
 const DOCUMENT: &str = include_str!("../../../infra/openapi/public-v1.json");
+/// The document's only server: the root of whatever host it is read from.
+const SERVER: &str = r#""url": "/""#;
 
 /// The document without its section `webhooks`; the schemas of the events stay.
 static WITHOUT_WEBHOOKS: LazyLock<String> = LazyLock::new(|| {
@@ -33,8 +38,8 @@ impl FromFields for DocumentQuery {
 
 /// Este documento
 ///
-/// Answers with the OpenAPI document. No key is needed. Some generators of clients stop at the `webhooks` section:
-/// `?webhooks=false` leaves it out.
+/// Answers with the OpenAPI document. Its `servers` names the address at which it is served, the stage included. No key is needed.
+/// Some generators of clients stop at the `webhooks` section: `?webhooks=false` leaves it out.
 #[utoipa::path(
     get,
     path = "/openapi/public-v1.json",
@@ -46,8 +51,12 @@ impl FromFields for DocumentQuery {
     ),
     security(()),
 )]
-pub(crate) async fn openapi(ValidQuery(query): ValidQuery<DocumentQuery>) -> impl IntoResponse {
-    let document = if query.webhooks {
+pub(crate) async fn openapi(
+    base: Option<Extension<BaseAddress>>,
+    ValidQuery(query): ValidQuery<DocumentQuery>,
+) -> impl IntoResponse {
+    let base = base.map(|Extension(BaseAddress(base))| base).unwrap_or_default();
+    let published = if query.webhooks {
         DOCUMENT
     } else {
         WITHOUT_WEBHOOKS.as_str()
@@ -57,6 +66,37 @@ pub(crate) async fn openapi(ValidQuery(query): ValidQuery<DocumentQuery>) -> imp
             (header::CONTENT_TYPE, "application/json"),
             (header::CACHE_CONTROL, "public, max-age=3600"),
         ],
-        document,
+        document(published, &base),
     )
+}
+
+/// The document for readers at a base address; empty: the root of their host.
+fn document(published: &'static str, base: &str) -> Cow<'static, str> {
+    if base.is_empty() {
+        return Cow::Borrowed(published);
+    }
+    let url = serde_json::Value::from(base);
+    Cow::Owned(published.replacen(SERVER, &format!(r#""url": {url}"#), 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b2_the_document_has_one_server_which_becomes_the_address_that_was_called() {
+        assert_eq!(DOCUMENT.matches(SERVER).count(), 1);
+        assert_eq!(document(DOCUMENT, ""), DOCUMENT);
+        let bases = [
+            "https://a1b2.execute-api.us-east-1.amazonaws.com/api",
+            "https://ecf.example.com",
+            "/api",
+        ];
+        for base in bases {
+            let document: serde_json::Value = serde_json::from_str(&document(DOCUMENT, base)).unwrap();
+            assert_eq!(document["servers"], serde_json::json!([{ "url": base }]));
+            let without: serde_json::Value = serde_json::from_str(&super::document(&WITHOUT_WEBHOOKS, base)).unwrap();
+            assert_eq!(without["servers"], document["servers"]);
+        }
+    }
 }

@@ -134,6 +134,11 @@ def exchange(client):
         sale["Encabezado"]["Comprador"]["RNCComprador"] = rnc
         receipts.append(bakery.ecf.create(idempotency_key=f"bread-{number}", ecf_type="31", payload=sale))
     inbox = eventually(lambda: (page := client.client.inbox(acked=False)).total == 3 and page)
+    # The client's own default, and the parameter left out: both list what is not acknowledged.
+    client.client.ack_inbox(inbox.items[0].public_id)
+    for page in (client.client.inbox(), client.client.inbox(acked=None)):
+        assert [item.public_id for item in page.items] == [item.public_id for item in inbox.items[1:]], page
+    assert [item.public_id for item in client.client.inbox(acked=True).items] == [inbox.items[0].public_id]
     items = {item.encf: item for item in inbox.items}
     first, second, third = (items[receipt.encf] for receipt in receipts)
 
@@ -237,7 +242,7 @@ def main():
     assert [(change.operation, change.notice.id) for change in feed.changes] == [("revoke", notice)], feed
     refused(ECFNotFoundError, lambda: client.notices.get(notice))
 
-    # Nobody sends this company anything here; what a full inbox says is a story of the local system's tests.
+    # Nobody has sent this company anything yet; `exchange` has a full inbox.
     for acked in (False, True, None):
         assert client.client.inbox(acked=acked).items == []
     nobodys = "0" * 32

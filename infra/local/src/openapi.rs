@@ -5,6 +5,7 @@ mod examples;
 mod forms;
 mod general;
 mod links;
+mod operations;
 mod payloads;
 mod shapes;
 
@@ -24,30 +25,39 @@ pub enum OpenapiError {
     Json(#[from] serde_json::Error),
 }
 
-/// Writes the document.
+/// Writes the document, and the table of its operations that the service judges requests by.
 ///
 /// # Errors
-/// When the file cannot be written.
+/// When a file cannot be written.
 pub fn write() -> Result<(), OpenapiError> {
-    let path = path();
-    std::fs::write(&path, document()?).map_err(|source| OpenapiError::File { path, source })
+    for (path, text) in files()? {
+        std::fs::write(&path, text).map_err(|source| OpenapiError::File { path, source })?;
+    }
+    Ok(())
 }
 
-/// Compares the document in the repository with the code.
+/// Compares both files in the repository with the code.
 ///
 /// # Errors
 /// When they differ.
 pub fn check() -> Result<(), OpenapiError> {
-    let path = path();
-    let kept = std::fs::read_to_string(&path).map_err(|source| OpenapiError::File {
-        path: path.clone(),
-        source,
-    })?;
-    if kept == document()? {
-        Ok(())
-    } else {
-        Err(OpenapiError::Stale(path))
+    for (path, text) in files()? {
+        let kept = std::fs::read_to_string(&path).map_err(|source| OpenapiError::File {
+            path: path.clone(),
+            source,
+        })?;
+        if kept != text {
+            return Err(OpenapiError::Stale(path));
+        }
     }
+    Ok(())
+}
+
+/// What is generated, and where it is kept.
+fn files() -> Result<[(PathBuf, String); 2], OpenapiError> {
+    let text = document()?;
+    let operations = operations::table(&serde_json::from_str(&text)?);
+    Ok([(path(), text), (operations::path(), operations)])
 }
 
 /// The document as it is published.
@@ -75,7 +85,7 @@ pub fn document() -> Result<String, OpenapiError> {
     document["info"] = json!({
         "title": "e-CF service",
         "version": "1.0.0",
-        "description": "Issues electronic fiscal receipts (e-CF) of the Dominican Republic, submits them to the tax authority and tells their verdict. JSON bodies are UTF-8; any body may have `Content-Encoding: gzip` or `deflate`.\n\nGenerators of clients: some stop at the `webhooks` section; `/openapi/public-v1.json?webhooks=false` is this document without it.",
+        "description": general::DESCRIPTION,
         "license": { "name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0" },
     });
     document["servers"] = json!([{ "url": "/" }]);
@@ -90,6 +100,7 @@ pub fn document() -> Result<String, OpenapiError> {
     examples::add(&mut document)?;
     events::add(&mut document);
     general::add_answers(&mut document);
+    general::add_spellings(&mut document);
     let mut text = serde_json::to_string_pretty(&document)?;
     text.push('\n');
     Ok(text)

@@ -9,6 +9,7 @@ use ecf_evidence::{Files, Paper, PrintError};
 use ecf_ri::Format;
 use ecf_store::{ArtifactKind, Artifacts, ContentHash, DeliveryState, Receipt, Signed};
 use http::StatusCode;
+use utoipa::IntoParams;
 
 use crate::{ApiError, Download, Fields, FromFields, views::as_object};
 
@@ -19,15 +20,29 @@ const PAPERS: [(&str, Format); 3] = [
     (Format::Roll58.as_str(), Format::Roll58),
 ];
 
-/// How a file is wanted: what concerns the printed representation; all others are frozen. A wrong value is told all the same.
-#[derive(Debug, Clone, Copy)]
-pub struct PaperQuery(pub Paper);
+/// How a file is wanted: what concerns the printed representation; all others are frozen. A wrong value is an error all the same.
+#[derive(Debug, Clone, Copy, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct PaperQuery {
+    /// `true` makes the printed representation (RI) anew; all other files are frozen and served as they are.
+    #[param(required = false, default = false)]
+    refresh: bool,
+    /// The paper of the RI.
+    #[param(required = false, value_type = String, pattern = "^(letter|roll80|roll58)$", default = "letter")]
+    format: Format,
+}
+
+impl From<PaperQuery> for Paper {
+    fn from(PaperQuery { refresh, format }: PaperQuery) -> Self {
+        Self { format, refresh }
+    }
+}
 
 impl FromFields for PaperQuery {
     fn read(fields: &mut Fields) -> Option<Self> {
-        let refresh = fields.boolean("refresh").optional().unwrap_or(false);
-        let format = fields.choice("format", &PAPERS).optional().unwrap_or_default();
-        Some(Self(Paper { format, refresh }))
+        let refresh = fields.boolean("refresh").or(false);
+        let format = fields.choice("format", &PAPERS).or(Format::default());
+        Some(Self { refresh, format })
     }
 }
 

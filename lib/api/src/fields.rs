@@ -17,8 +17,11 @@
 //! }
 //! ```
 //!
-//! Kinds, messages and contexts are FastAPI's; `ctx.code` repeats the kind where no code of ours says more. A `null`
-//! counts as absent, and unknown fields are ignored, unless the reader asks for [`Fields::edit`] or [`Fields::refuse_unknown`]: a change must not pass over what it does not understand.
+//! Kinds, messages and contexts are FastAPI's; `ctx.code` repeats the kind where no code of ours says more. A `null` counts as
+//! absent, unless the reader asks for [`Fields::edit`]. A field that the reader did not ask for, or that came twice, is an error:
+//! a misspelt name must not change what a request means.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use ecf::{Node, Piece, Violation};
 use ecf_store::Edit;
@@ -28,10 +31,12 @@ use crate::error::secret::is_secret;
 use crate::{ApiError, FieldError};
 
 mod field;
+mod instants;
 mod kinds;
 mod limits;
 
 pub use field::Field;
+pub use instants::{first_instant, last_instant};
 
 /// A request that can be read from fields.
 pub trait FromFields: Sized {
@@ -44,6 +49,9 @@ pub trait FromFields: Sized {
 pub struct Fields {
     root: &'static str,
     members: Vec<(Piece, Node)>,
+    /// Names that the reader asked for.
+    asked: Vec<&'static str>,
+    in_query: &'static [&'static str],
     /// Fields that were read and had been given, each as an error shows it.
     taken: Vec<(&'static str, Node)>,
     errors: Vec<FieldError>,
@@ -57,6 +65,8 @@ impl Fields {
         Self {
             root,
             members,
+            asked: Vec::new(),
+            in_query: &[],
             taken: Vec::new(),
             errors: Vec::new(),
             unlisted: 0,
@@ -72,6 +82,8 @@ impl Fields {
 
     /// What was read, unless something was wrong with it.
     pub(crate) fn finish<T>(mut self, value: Option<T>) -> Result<T, ApiError> {
+        self.refuse_repeated();
+        self.refuse_unknown();
         match value {
             Some(value) if self.errors.is_empty() => Ok(value),
             None if self.errors.is_empty() => Err(ApiError::internal("a request was refused without an error")),
@@ -108,28 +120,70 @@ impl Fields {
         }
     }
 
-    /// Records an error for each field that has none of these names.
-    pub fn refuse_unknown(&mut self, names: &[&'static str]) {
-        let members = std::mem::take(&mut self.members);
-        for (given, value) in members.iter().filter(|(given, _)| !names.contains(&&**given)) {
-            // The search for the nearest name is what costs.
-            if self.errors.len() >= MOST_LISTED {
-                self.unlisted += 1;
-                continue;
-            }
-            let mut msg = "Extra inputs are not permitted".to_owned();
-            let meant = ecf::nearest_name(given, names.iter().copied());
-            if let Some(meant) = meant {
-                msg.push_str(&format!("; did you mean {meant}?"));
-            }
-            let mut error =
-                FieldError::new([self.root, given], "extra_forbidden", msg).with_ctx("expected", names.join(", "));
-            if !is_secret(given) && !meant.is_some_and(is_secret) {
-                error = error.with_input(value);
-            }
+    /// Whether the parameter came without a value, as `?name=` does: for a filter whose empty value means "no filter".
+    pub fn is_cleared(&mut self, name: &'static str) -> bool {
+        let empty = |(known, value): &(Piece, Node)| **known == *name && value.as_text() == Some("");
+        let cleared = self.members.iter().any(empty);
+        if cleared {
+            self.take(name);
+        }
+        cleared
+    }
+
+    /// Counts a name as asked for that is read elsewhere, such as a file of a form.
+    pub(crate) fn ask(&mut self, name: &'static str) {
+        if !self.asked.contains(&name) {
+            self.asked.push(name);
+        }
+    }
+
+    /// Names of query parameters that callers put into the body by mistake: their error says where they belong.
+    pub fn belong_in_query(&mut self, names: &'static [&'static str]) {
+        self.in_query = names;
+    }
+
+    /// Records an error for each name that came more than once. JSON with a repeated key is refused before it gets here.
+    fn refuse_repeated(&mut self) {
+        let mut times: BTreeMap<&str, usize> = BTreeMap::new();
+        for (name, _) in &self.members {
+            *times.entry(name).or_default() += 1;
+        }
+        let repeated = times.into_iter().filter(|(_, times)| *times > 1);
+        let errors: Vec<_> = repeated
+            .map(|(name, times)| {
+                let msg = format!("Input was given {times} times; give it once");
+                FieldError::new([self.root, name], "repeat_forbidden", msg).with_ctx("times", times)
+            })
+            .collect();
+        for error in errors {
             self.reject_with(error);
         }
-        self.members = members;
+    }
+
+    /// Records an error for each name that the reader did not ask for. They come first: a misspelt name is why another is missing.
+    fn refuse_unknown(&mut self) {
+        let mut seen = BTreeSet::new();
+        let given = self.members.iter().filter(|(name, _)| seen.insert(&**name));
+        let unknown: Vec<_> = given.filter(|(name, _)| !self.asked.contains(&&**name)).collect();
+        // The search for the nearest name is what costs.
+        let mut errors: Vec<_> = unknown.iter().take(MOST_LISTED).map(|(name, value)| self.unknown(name, value)).collect();
+        self.unlisted += unknown.len() - errors.len();
+        errors.append(&mut self.errors);
+        self.unlisted += errors.len().saturating_sub(MOST_LISTED);
+        errors.truncate(MOST_LISTED);
+        self.errors = errors;
+    }
+
+    fn unknown(&self, name: &str, value: &Node) -> FieldError {
+        let mut error = FieldError::unknown(&[self.root], name, &self.asked);
+        if self.in_query.contains(&name) {
+            error.msg = format!("Extra inputs are not permitted here: {name} is a parameter of the query, ?{name}=");
+        }
+        let meant = ecf::nearest_name(name, self.asked.iter().copied());
+        match is_secret(name) || meant.is_some_and(is_secret) {
+            true => error,
+            false => error.with_input(value),
+        }
     }
 
     /// An object that is read as fields of its own.
@@ -144,6 +198,7 @@ impl Fields {
         };
         let mut inner = Self::new(name, members);
         let value = T::read(&mut inner);
+        inner.refuse_unknown();
         for mut error in inner.errors {
             error.loc.insert(0, self.root.to_owned());
             self.reject_with(error);
@@ -218,6 +273,7 @@ impl Fields {
 
     /// Takes the field's value out: each field is read once, and a large payload is not copied.
     fn take(&mut self, name: &'static str) -> Node {
+        self.ask(name);
         let member = self.members.iter_mut().find(|(known, _)| **known == *name);
         let node = member.map_or(Node::Null, |(_, value)| std::mem::replace(value, Node::Null));
         if !node.is_null() {

@@ -69,7 +69,8 @@ impl Form {
     }
 
     /// A file that may be missing.
-    pub fn optional_file(&mut self, name: &str) -> Option<FormFile> {
+    pub fn optional_file(&mut self, name: &'static str) -> Option<FormFile> {
+        self.fields.ask(name);
         let place = self.files.iter().position(|(known, _)| known == name)?;
         Some(self.files.swap_remove(place).1)
     }
@@ -91,9 +92,12 @@ impl Form {
                 return Err(ApiError::validation(vec![FieldError::new(["body"], "too_long", msg)]));
             }
             let file = read(part, &name).await?;
-            if file.name.is_none() {
-                texts.push((name.as_str().into(), Node::Text(text(&file.bytes).into())));
-            }
+            // A file is no text, but its name counts among those that must be known and come once.
+            let value = match file.name {
+                None => Node::Text(text(&file.bytes).into()),
+                Some(_) => Node::Null,
+            };
+            texts.push((name.as_str().into(), value));
             files.push((name, file));
         }
         Ok(Self {

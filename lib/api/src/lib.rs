@@ -30,12 +30,12 @@ pub use certificate::{
 };
 pub use download::Download;
 pub use error::{ApiError, CodedDetail, CodedError, FieldError, ValidationError};
-pub use fields::{Field, Fields, FromFields};
+pub use fields::{Field, Fields, FromFields, first_instant, last_instant};
 pub use form::{Form, FormFile, FromForm, ValidForm};
 pub use json::{ValidJson, read_body};
-pub use layers::{BODY_LIMIT_BYTES, finish};
+pub use layers::{BODY_LIMIT_BYTES, finish, other_spelling};
 pub use path::PathId;
-pub use query::{Page, ValidQuery};
+pub use query::{DateRange, Page, ValidQuery};
 pub use views::{
     ArtifactsView, BuyerAnswerView, BuyerDeliveryView, CertificateView, CompanyCertificateView, DocumentView,
     ExplanationView, FullDocumentView, Instant, ListView, ReachedStageView, SecurityCode, TaxauthArtifact,

@@ -2,13 +2,15 @@
 
 use axum::extract::{FromRequestParts, Query};
 use ecf::Node;
-use http::request::Parts;
+use ecf_store::Span;
+use http::{Uri, request::Parts};
+use jiff::Timestamp;
 use utoipa::IntoParams;
 
-use crate::{ApiError, Fields, FromFields};
+use crate::{ApiError, FieldError, Fields, FromFields};
 
-/// A query that was read into a request type. Unknown names are ignored, the last of a repeated name counts, and an
-/// empty value is an absent one.
+/// A query that was read into a request type. A name that is unknown or comes twice is an error, and so is an empty value
+/// unless the reader asks for it with [`Fields::is_cleared`].
 #[derive(Debug, Clone)]
 pub struct ValidQuery<T>(pub T);
 
@@ -20,20 +22,18 @@ where
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, _state: &S) -> Result<Self, ApiError> {
-        let Query(mut pairs) = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri)
-            .map_err(|_| ApiError::bad_request("invalid_query", "the query string cannot be read"))?;
-        // Fields are looked up from the front.
-        pairs.reverse();
-        let members = pairs.into_iter().map(|(name, value)| {
-            let node = if value.is_empty() {
-                Node::Null
-            } else {
-                Node::Text(value.into())
-            };
-            (name.into(), node)
-        });
+        let members = pairs(&parts.uri)?
+            .into_iter()
+            .map(|(name, value)| (name.into(), Node::Text(value.into())));
         Fields::read_all("query", members.collect()).map(Self)
     }
+}
+
+/// The decoded names and values of a query, in their order.
+pub(crate) fn pairs(uri: &Uri) -> Result<Vec<(String, String)>, ApiError> {
+    let Query(pairs) = Query::try_from_uri(uri)
+        .map_err(|_| ApiError::bad_request("invalid_query", "the query string cannot be read"))?;
+    Ok(pairs)
 }
 
 /// Which part of a list is asked for.
@@ -66,6 +66,45 @@ impl FromFields for Page {
             limit: u32::try_from(limit).ok()?,
             offset: u64::try_from(offset).ok()?,
         })
+    }
+}
+
+/// Which span of time is asked for, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct DateRange {
+    /// The first instant at which it was created, or received. Without an offset it is local time, −04:00. A date alone, such as
+    /// `2026-11-28`, means the first instant of that day in Santo Domingo.
+    #[param(value_type = Option<String>, format = DateTime)]
+    pub date_from: Option<Timestamp>,
+    /// The last instant. A date alone means the last instant of that day: `date_from=2026-11-28&date_to=2026-11-28` is the
+    /// whole day.
+    #[param(value_type = Option<String>, format = DateTime)]
+    pub date_to: Option<Timestamp>,
+}
+
+impl FromFields for DateRange {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let date_from = fields.instant("date_from").optional();
+        let date_to = fields.end_instant("date_to").optional();
+        if let (Some(from), Some(to)) = (date_from, date_to)
+            && from > to
+        {
+            let msg = format!("Input should be at or after date_from: {to} is before {from}");
+            let error =
+                FieldError::new(["query", "date_to"], "value_error", msg).with_ctx("date_from", from.to_string());
+            fields.reject_with(error);
+        }
+        Some(Self { date_from, date_to })
+    }
+}
+
+impl From<DateRange> for Span {
+    fn from(range: DateRange) -> Self {
+        Self {
+            from: range.date_from,
+            to: range.date_to,
+        }
     }
 }
 

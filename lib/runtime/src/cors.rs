@@ -6,12 +6,12 @@ use axum::{Router, extract::Request};
 use lambda_http::http::{
     HeaderName, HeaderValue, Method, Uri,
     header::{
-        ACCESS_CONTROL_REQUEST_METHOD, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
+        ACCESS_CONTROL_REQUEST_METHOD, ALLOW, CONTENT_DISPOSITION, CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH,
         RETRY_AFTER,
     },
 };
-use tower::ServiceExt as _;
-use tower_http::cors::{AllowOrigin, CorsLayer};
+use tower::{Layer as _, ServiceExt as _};
+use tower_http::cors::{AllowMethods, AllowOrigin, CorsLayer};
 
 use crate::env::{Env, EnvError};
 
@@ -43,20 +43,40 @@ pub fn allow_origins(router: Router, env: &Env) -> Result<Router, EnvError> {
     };
     let layer = CorsLayer::new()
         .allow_origin(origins)
-        .allow_methods([Method::GET, Method::HEAD, Method::POST, Method::PATCH, Method::DELETE])
         .allow_headers(ASKED)
         .expose_headers(TOLD)
         .max_age(std::time::Duration::from_secs(KEPT_SECONDS));
-    // A layer of the router itself would come after the choice of the route, where a question before the request is
-    // no method that the route has.
-    let answering = Router::new().fallback_service(router.clone()).layer(layer);
     Ok(Router::new().fallback(async move |request: Request| {
-        // Who asks for a route's methods is no browser, and gets them from the route.
-        let asks_for_methods =
-            request.method() == Method::OPTIONS && !request.headers().contains_key(ACCESS_CONTROL_REQUEST_METHOD);
-        let router = if asks_for_methods { router } else { answering };
-        router.oneshot(request).await
+        let is_options = request.method() == Method::OPTIONS;
+        match (
+            is_options,
+            request.headers().contains_key(ACCESS_CONTROL_REQUEST_METHOD),
+        ) {
+            // `OPTIONS` that is no preflight comes from a program, not from a browser: the route answers.
+            (true, false) => router.oneshot(request).await,
+            // A layer of the router would run after routing, where a preflight is a method that no route has.
+            (true, true) => {
+                let methods = methods(router.clone(), request.uri()).await;
+                layer.allow_methods(methods).layer(router).oneshot(request).await
+            }
+            (false, _) => layer.layer(router).oneshot(request).await,
+        }
     }))
+}
+
+/// The methods of the route that serves an address, as the route itself lists them. Where no route is, the method that the page asks
+/// for: the page then reads the 404.
+async fn methods(router: Router, uri: &Uri) -> AllowMethods {
+    let mut question: Request = Request::default();
+    *question.method_mut() = Method::OPTIONS;
+    *question.uri_mut() = uri.clone();
+    let answer = match router.oneshot(question).await {
+        Ok(answer) => answer,
+        Err(never) => match never {},
+    };
+    let allowed = answer.headers().get(ALLOW).and_then(|allowed| allowed.to_str().ok());
+    let methods = allowed.map(|allowed| allowed.split(',').filter_map(|method| method.trim().parse().ok()));
+    methods.map_or_else(AllowMethods::mirror_request, |methods| AllowMethods::list(methods))
 }
 
 struct Origins(AllowOrigin);

@@ -38,15 +38,15 @@ const TOO_LARGE: &str = r#"{"detail":{"code":"answer_too_large","message":"the a
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestId(pub String);
 
+/// Where the service is served, put into the request's extensions by [`answer`]: `https://host` and the stage, if the address has
+/// one. Paths of the contract follow it. Without the host's name it is the path alone, which may be empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BaseAddress(pub String);
+
 /// The address that a request came from, as the gateway saw it, put into the request's extensions by [`answer`]. No header
 /// says it: those are the caller's to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SourceAddress(pub IpAddr);
-
-/// The address of the service as the gateway was called, with the stage where the address has one, put into the request's extensions
-/// by [`answer`]. The gateway's own context says it; the headers are the caller's to write.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PublicAddress(pub String);
 
 /// Serves a router as a Lambda function behind API Gateway, to pages of the origins in `CORS_ORIGINS` too.
 pub async fn serve(router: Router) -> Result<(), Error> {
@@ -133,11 +133,12 @@ async fn routed(router: Router, event: LambdaRequest) -> Response<Body> {
     };
     let request: lambda_http::Request = event.into();
     let path = request.raw_http_path().to_owned();
-    let (id, source, public) = match request.request_context_ref() {
-        Some(RequestContext::ApiGatewayV1(context)) => {
-            let (id, source) = (context.request_id.clone(), context.identity.source_ip.clone());
-            (id, source, public_address(context, &path))
-        }
+    let (id, source, base) = match request.request_context_ref() {
+        Some(RequestContext::ApiGatewayV1(context)) => (
+            context.request_id.clone(),
+            context.identity.source_ip.clone(),
+            base_address(context, &path, request.headers()),
+        ),
         _ => (None, None, None),
     };
     let mut request: Request<Body> = request.map(Body::new);
@@ -146,11 +147,11 @@ async fn routed(router: Router, event: LambdaRequest) -> Response<Body> {
     if let Some(id) = id {
         request.extensions_mut().insert(RequestId(id));
     }
+    if let Some(base) = base {
+        request.extensions_mut().insert(base);
+    }
     if let Some(address) = source.and_then(|address| address.parse().ok()) {
         request.extensions_mut().insert(SourceAddress(address));
-    }
-    if let Some(public) = public {
-        request.extensions_mut().insert(public);
     }
     match router.oneshot(request).await {
         Ok(response) => response,
@@ -158,11 +159,19 @@ async fn routed(router: Router, event: LambdaRequest) -> Response<Body> {
     }
 }
 
-/// Behind the gateway's own host the context's path begins with the stage, behind a host name of the operator it does not.
-fn public_address(context: &ApiGatewayProxyRequestContext, path: &str) -> Option<PublicAddress> {
-    let host = context.domain_name.as_deref()?;
+/// The part of the called address that comes before the contract's path. The gateway says it: its own path has the stage in front
+/// unless the deployment has a host of its own.
+fn base_address(context: &ApiGatewayProxyRequestContext, path: &str, headers: &HeaderMap) -> Option<BaseAddress> {
     let prefix = context.path.as_deref()?.strip_suffix(path)?;
-    Some(PublicAddress(format!("https://{host}{prefix}")))
+    let Some(host) = &context.domain_name else {
+        return Some(BaseAddress(prefix.to_owned()));
+    };
+    // The gateway speaks HTTPS alone; the local one does not.
+    let scheme = match headers.get("x-forwarded-proto").map(HeaderValue::as_bytes) {
+        Some(b"http") => "http",
+        _ => "https",
+    };
+    Some(BaseAddress(format!("{scheme}://{host}{prefix}")))
 }
 
 /// The address with the path that the caller sent. One that is no path at all stays as it came, and fits no route.

@@ -219,6 +219,15 @@ async fn a11_every_fault_of_a_request_is_named_with_its_code_and_what_to_write()
         let told = error["msg"].as_str().unwrap();
         assert!(told.contains(msg) && !told.starts_with("Value error"), "{told}");
     }
+    let misspelt = entry(json!({ "ecf_type": "31", "sequence_from": 1, "sequence_to": 2, "quantitys": 2 }));
+    let refused = world.post("cancellations", &misspelt).await.expect(422);
+    assert_eq!(
+        (&refused["detail"][0]["loc"], &refused["detail"][0]["msg"]),
+        (
+            &json!(["body", "cancellations", "0", "quantitys"]),
+            &json!("Extra inputs are not permitted; did you mean quantity?")
+        )
+    );
     for (code, body) in [
         ("ranges_overlap", body("x", &[("31", 1, 5), ("31", 5, 9)])),
         ("too_many_numbers", body("x", &[("31", 1, 10_001)])),

@@ -65,6 +65,31 @@ async fn what_is_anothers_or_of_another_environment_is_not_in_it() {
 }
 
 #[tokio::test]
+async fn a2_a_day_alone_is_the_whole_day_in_santo_domingo() {
+    let api = Api::start().await;
+    // Noon of 27 November, then 23:59:59 of that day, then the next day.
+    api.receipt("E310000000001").await;
+    api.stack
+        .clock()
+        .advance(SignedDuration::from_hours(12) - SignedDuration::from_secs(1));
+    api.receipt("E310000000002").await;
+    api.stack.clock().advance(SignedDuration::from_secs(1));
+    api.receipt("E310000000003").await;
+    for (query, receipts) in [
+        ("?date_from=2026-11-27&date_to=2026-11-27", 2),
+        ("?date_from=2026-11-28&date_to=2026-11-28", 1),
+        ("?date_from=2026-11-27&date_to=2026-11-28", 3),
+        ("?date_to=2026-11-26", 0),
+    ] {
+        let archive = Archive::read(&api.get(query).await.bytes);
+        assert_eq!(archive.manifest["receipts"], receipts, "{query}");
+    }
+    let archive = Archive::read(&api.get("?date_from=2026-11-27&date_to=2026-11-27").await.bytes);
+    assert_eq!(archive.manifest["date_from"], "2026-11-27T04:00:00Z");
+    assert_eq!(archive.manifest["date_to"], "2026-11-28T03:59:59.999999999Z");
+}
+
+#[tokio::test]
 async fn a_span_that_ends_before_it_begins_is_told() {
     let api = Api::start().await;
     let refused = api

@@ -33,7 +33,6 @@ pub(crate) struct CreateApiKeyRequest {
 
 impl FromFields for CreateApiKeyRequest {
     fn read(fields: &mut Fields) -> Option<Self> {
-        fields.refuse_unknown(&["name", "environment", "expires_at"]);
         let name = fields.text("name").length(1..=100).optional();
         let environment = fields.environment("environment").optional();
         let expires_at = fields.instant("expires_at").optional();

@@ -4,12 +4,16 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, PathId, ValidQuery, ValidationError};
 use ecf_store::ApiKeyId;
+use utoipa::IntoParams;
 
 use crate::App;
 
 /// How a key says that it means itself.
-#[derive(Debug)]
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct RevokeQuery {
+    /// `true` lets a key revoke itself.
+    #[param(required = false, default = false)]
     allow_self: bool,
 }
 
@@ -31,7 +35,7 @@ impl FromFields for RevokeQuery {
     tag = "Empresa",
     params(
         ("public_id" = String, Path, description = "The key's id, not the key"),
-        ("allow_self" = Option<bool>, Query, description = "`true` lets a key revoke itself"),
+        RevokeQuery,
     ),
     responses(
         (status = 204, description = "Revoked"),

@@ -5,16 +5,23 @@ use axum::extract::State;
 use ecf::{Environment, Fecha};
 use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, ValidQuery, ValidationError};
 use serde::Serialize;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use super::SequenceView;
 use crate::App;
 
 /// Which ranges to list.
-#[derive(Debug)]
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
 pub(crate) struct SequencesQuery {
+    /// The key's environment; another one lists nothing.
+    #[param(value_type = Option<String>)]
     environment: Option<Environment>,
+    /// Two digits, such as 31.
+    #[param(min_length = 2, max_length = 2)]
     ecf_type: Option<String>,
+    /// `true`: only those in use.
+    #[param(required = false, default = true)]
     active_only: bool,
 }
 
@@ -42,11 +49,7 @@ pub(crate) struct SequencesView {
     get,
     path = "/api/v1/client/sequences",
     tag = "Secuencias",
-    params(
-        ("environment" = Option<String>, Query, description = "The key's environment; another one lists nothing"),
-        ("ecf_type" = Option<String>, Query, description = "Two digits, such as 31", min_length = 2, max_length = 2),
-        ("active_only" = Option<bool>, Query, description = "`true` (the default): only those in use"),
-    ),
+    params(SequencesQuery),
     responses(
         (status = 200, description = "The ranges, by type and first number", body = SequencesView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),

@@ -188,10 +188,10 @@ async fn a_type_or_switch_that_there_is_not_is_told() {
             &json!("Input should be 'letter', 'roll80' or 'roll58'")
         )
     );
-    for refresh in ["true", "false", ""] {
+    for (refresh, status) in [("true", 200), ("false", 200), ("", 422)] {
         assert_eq!(
             api.get(&format!("{path}?refresh={refresh}")).await.status,
-            200,
+            status,
             "{refresh}"
         );
     }

@@ -15,7 +15,7 @@ async fn the_first_acknowledgement_counts() {
     assert_eq!((a.expect(200), b.expect(200)), (expected.clone(), expected.clone()));
     api.stack.clock().advance(SignedDuration::from_secs(60));
     assert_eq!(api.post(&path).await.expect(200), expected);
-    let list = api.get(INBOX).await.expect(200);
+    let list = api.get(&format!("{INBOX}?acked=true")).await.expect(200);
     assert_eq!(
         (&list["items"][0]["acked"], &list["items"][0]["acked_at"]),
         (&json!(true), &expected["acked_at"])

@@ -182,3 +182,49 @@ async fn a_dry_run_misses_the_range_that_issuing_would_miss() {
         .expect(422);
     assert_eq!(body["detail"][0]["type"], "no_range");
 }
+
+#[tokio::test]
+async fn a1_a_member_beside_the_payload_that_nothing_reads_is_refused_and_nothing_is_issued() {
+    let api = Api::start().await;
+    for (name, told) in [
+        (
+            "scheduledFor",
+            "Extra inputs are not permitted; did you mean scheduled_for?",
+        ),
+        (
+            "externalId",
+            "Extra inputs are not permitted; did you mean external_id?",
+        ),
+        ("dry_run", "Extra inputs are not permitted"),
+        (
+            "validate_only",
+            "Extra inputs are not permitted here: validate_only is a parameter of the query, ?validate_only=",
+        ),
+    ] {
+        let mut request = invoice("misspelt");
+        request[name] = json!(true);
+        let body = api.post("/api/v1/ecf", &request).await.expect(422);
+        assert_eq!(body["detail"][0]["loc"], json!(["body", name]), "{body}");
+        assert_eq!(body["detail"][0]["msg"], told, "{body}");
+        let batch = json!({ "items": [request] });
+        let body = api.post(BATCH, &batch).await.expect(200);
+        assert_eq!(items(&body)[0]["status_code"], 422, "{body}");
+    }
+    assert!(api.jobs().await.is_empty());
+    api.post("/api/v1/ecf", &invoice("misspelt")).await.expect(201);
+    assert_eq!(api.jobs().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a1_the_parameters_of_a_batch_apply_to_each_receipt() {
+    let api = Api::start().await;
+    let batch = json!({ "items": [invoice("first"), invoice("second")] });
+    let body = api
+        .post(&format!("{BATCH}?validate_only=true"), &batch)
+        .await
+        .expect(200);
+    for item in items(&body) {
+        assert_eq!(item["body"]["verdict_forecast"], "accepted", "{item}");
+    }
+    assert!(api.jobs().await.is_empty());
+}

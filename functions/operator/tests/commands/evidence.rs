@@ -95,13 +95,22 @@ async fn an_export_with_remarks_says_so_and_is_made_again_once_they_are_mended()
 }
 
 #[tokio::test]
-async fn a_span_and_a_company_are_checked() {
+async fn a2_a_span_and_a_company_are_checked_and_a_day_alone_is_the_whole_day() {
     let world = World::start().await;
     world.signed("E310000000001").await;
     world.stack.clock().advance(SignedDuration::from_hours(48));
     world.signed("E310000000002").await;
     let later = json!({ "date_from": "2026-11-28T00:00:00-04:00", "date_to": "2026-12-31T00:00:00-04:00" });
     assert_eq!(world.run_here("export_evidence", later).await["export"]["receipts"], 1);
+    for (from, to, receipts) in [
+        ("2026-11-29", "2026-11-29", 1),
+        ("2026-11-27", "2026-11-27", 1),
+        ("2026-11-28", "2026-11-28", 0),
+    ] {
+        let days = json!({ "date_from": from, "date_to": to });
+        let export = world.run_here("export_evidence", days).await;
+        assert_eq!(export["export"]["receipts"], receipts, "{from} {to}: {export}");
+    }
     let backwards = json!({ "date_from": "2026-11-28T00:00:00Z", "date_to": "2026-11-27T00:00:00Z" });
     assert_eq!(
         refusal(&world.run_here("export_evidence", backwards).await),

@@ -66,6 +66,40 @@ async fn the_contract_is_served_as_it_is_checked_in() {
     }
 }
 
+/// What the gateway hands over for the document, below the stage or behind a host of the deployment's own.
+fn event(host: &str, path: &str) -> LambdaRequest {
+    serde_json::from_value(json!({
+        "resource": "/openapi/public-v1.json", "path": "/openapi/public-v1.json", "httpMethod": "GET",
+        "headers": { "Host": host }, "multiValueHeaders": { "Host": [host], "X-Forwarded-Proto": ["https"] },
+        "queryStringParameters": null, "multiValueQueryStringParameters": null, "pathParameters": null,
+        "stageVariables": null, "body": null, "isBase64Encoded": false,
+        "requestContext": {
+            "stage": "api", "path": path, "domainName": host, "resourcePath": "/openapi/public-v1.json",
+            "httpMethod": "GET", "identity": { "sourceIp": "192.0.2.1" },
+        },
+    }))
+    .unwrap()
+}
+
+#[tokio::test]
+async fn b2_the_contract_names_the_address_at_which_it_is_served_with_and_without_a_stage() {
+    let (_stack, router) = started().await;
+    let stage = "a1b2c3d4e5.execute-api.us-east-1.amazonaws.com";
+    for (host, path, url) in [
+        (stage, "/api/openapi/public-v1.json", format!("https://{stage}/api")),
+        (
+            "ecf.example.com",
+            "/openapi/public-v1.json",
+            "https://ecf.example.com".to_owned(),
+        ),
+    ] {
+        let answer = answer(router.clone(), event(host, path)).await;
+        let answer = serde_json::to_value(answer).unwrap();
+        let document: Value = serde_json::from_str(answer["body"].as_str().unwrap()).unwrap();
+        assert_eq!(document["servers"], json!([{ "url": url }]), "{host}{path}");
+    }
+}
+
 #[tokio::test]
 async fn b9_the_contract_is_served_without_its_webhooks_for_generators() {
     let (_stack, router) = started().await;

@@ -1,22 +1,25 @@
 //! The event that API Gateway (REST, payload version 1) hands to a function.
 
 use axum::body::Bytes;
-use axum::http::header::USER_AGENT;
+use axum::http::header::{HOST, USER_AGENT};
 use axum::http::request::Parts;
+use axum::http::{HeaderName, HeaderValue};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use serde_json::{Map, Value, json};
 
 use crate::routes::Found;
 
+/// The gateway writes it, whatever the caller sent.
+const FORWARDED_PROTO: HeaderName = HeaderName::from_static("x-forwarded-proto");
+
 /// A request as an event. The path stays as the caller sent it; query names and values are decoded.
 pub(super) fn proxy(stage: &str, found: &Found<'_>, parts: &Parts, body: &Bytes) -> Value {
     let path = parts.uri.path();
-    let headers = parts.headers.keys().map(|name| {
-        let values = parts.headers.get_all(name).iter();
-        let values = values.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
-        (name.to_string(), values.collect())
-    });
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let sent = parts.headers.keys().filter(|name| **name != FORWARDED_PROTO);
+    let headers = sent.map(|name| (name.to_string(), parts.headers.get_all(name).iter().map(text).collect()));
+    let headers = headers.chain([(FORWARDED_PROTO.to_string(), vec!["http".to_owned()])]);
     let mut query: Vec<(String, Vec<String>)> = Vec::new();
     for (name, value) in url::form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes()).into_owned() {
         match query.iter_mut().find(|(known, _)| *known == name) {
@@ -32,6 +35,7 @@ pub(super) fn proxy(stage: &str, found: &Found<'_>, parts: &Parts, body: &Bytes)
     } else {
         json!(BASE64.encode(body))
     };
+    let host = parts.headers.get(HOST).map(text);
     let user_agent = parts.headers.get(USER_AGENT).and_then(|value| value.to_str().ok());
     json!({
         "resource": found.resource,
@@ -47,7 +51,9 @@ pub(super) fn proxy(stage: &str, found: &Found<'_>, parts: &Parts, body: &Bytes)
             "resourceId": "local",
             "resourcePath": found.resource,
             "httpMethod": parts.method.as_str(),
-            "path": format!("/{stage}{path}"),
+            // Without the stage in front, as behind a host of one's own.
+            "path": path,
+            "domainName": host,
             "accountId": "000000000000",
             "protocol": "HTTP/1.1",
             "stage": stage,

@@ -1,8 +1,11 @@
-//! The form of what callers write, where its name says it: an environment, a state, a number or a taxpayer is the same wherever it stands.
-//! Handlers declare that there is such a text; a generated client gets its type from here.
+//! The form of what callers write. Bodies are closed: a member that they do not name is refused. Where a name says the form, an environment, a
+//! state, a number or a taxpayer, it is the same wherever it stands: handlers declare a text, a generated client gets its type from here.
 
 use ecf::{Environment, ReceiptState, ReceiptType};
 use serde_json::{Map, Value, json};
+
+/// Parameters that may be empty, which asks for no filter; `Fields::is_cleared` reads them.
+const EMPTY: [&str; 1] = ["acked"];
 
 /// Puts the forms into the parameters and the bodies of requests.
 pub(super) fn add(document: &mut Value) {
@@ -10,6 +13,9 @@ pub(super) fn add(document: &mut Value) {
         let parameters = operation.get_mut("parameters").and_then(Value::as_array_mut);
         for parameter in parameters.into_iter().flatten() {
             let name = parameter["name"].as_str().unwrap_or_default().to_owned();
+            if EMPTY.contains(&name.as_str()) {
+                parameter["allowEmptyValue"] = json!(true);
+            }
             let schema = &mut parameter["schema"];
             never_null(schema);
             // A filter by two characters that are no type finds nothing.
@@ -24,6 +30,9 @@ pub(super) fn add(document: &mut Value) {
     for (_, schema) in schemas.filter(|(name, _)| bodies.contains(name)) {
         for (name, property) in properties(schema) {
             set(name, property);
+        }
+        if schema["properties"].is_object() {
+            schema["additionalProperties"] = json!(false);
         }
     }
     for form in forms {

@@ -2,6 +2,15 @@
 
 use serde_json::{Value, json};
 
+/// What the document is about.
+pub(super) const DESCRIPTION: &str = "Issues electronic fiscal receipts (e-CF) of the Dominican Republic, submits them to the tax authority and reports their verdict.
+
+Some paths have a second spelling, which is as stable as the first and answers the same: `/api/v1/eCF/…` for `/api/v1/ecf/…`, and `/api/v1/dgii/…` for `/api/v1/taxauth/…`.
+
+A query parameter or a field of a body that an operation does not declare is refused with 422 (`extra_forbidden`), as is a parameter that is empty or comes twice. JSON bodies are UTF-8; any body may have `Content-Encoding: gzip` or `deflate`.
+
+Generators of clients: some stop at the `webhooks` section; `/openapi/public-v1.json?webhooks=false` is this document without it.";
+
 /// The groups of the operations, in the order in which a newcomer meets them. Generated clients name modules after them, so they are ASCII.
 pub(super) fn tags() -> Value {
     let tag = |(name, description): (&str, &str)| match name {
@@ -62,6 +71,24 @@ pub(super) fn add_answers(document: &mut Value) {
         let with_body = [("413", "TooLarge"), ("415", "UnsupportedMediaType")];
         for (status, name) in with_body.into_iter().filter(|_| has_body).chain([("default", "Error")]) {
             responses.entry(status).or_insert_with(|| general(name));
+        }
+    }
+}
+
+/// Names the other spelling of a path at each operation that has one.
+pub(super) fn add_spellings(document: &mut Value) {
+    let paths = document["paths"].as_object_mut().into_iter().flatten();
+    for (path, methods) in paths {
+        let Some(other) = ecf_api::other_spelling(path) else {
+            continue;
+        };
+        for operation in methods
+            .as_object_mut()
+            .into_iter()
+            .flat_map(|methods| methods.values_mut())
+        {
+            let description = operation["description"].as_str().unwrap_or_default();
+            operation["description"] = json!(format!("{description}\n\nAlso served at `{other}`."));
         }
     }
 }

@@ -2,21 +2,10 @@
 
 use serde_json::{Value, json};
 
-/// Requests that refuse a member they do not know, with `Fields::refuse_unknown`; all others pass over it.
-const CLOSED: [&str; 4] = [
-    "ChangeDesignRequest",
-    "CompanySettingsRequest",
-    "CreateApiKeyRequest",
-    "UpdateCompanyRequest",
-];
-
 /// Mends them.
 pub(super) fn mend(document: &mut Value) {
     lists(document);
     alternatives(document);
-    for name in CLOSED {
-        document["components"]["schemas"][name]["additionalProperties"] = json!(false);
-    }
     for operation in super::operations(document) {
         let body = operation.get_mut("requestBody");
         body.into_iter().for_each(files);

@@ -278,14 +278,14 @@ async fn receipts(walk: &mut Walk<'_>) -> String {
     walk.post(
         "cancel-refused",
         &format!("{path}/cancel"),
-        json!({ "reason": "error" }),
+        json!({}),
         409,
     )
     .await;
     walk.post(
         "incapacity-refused",
         &format!("{path}/mark-incapacity"),
-        json!({ "reason": "fuera de línea" }),
+        json!({}),
         409,
     )
     .await;

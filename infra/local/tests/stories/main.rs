@@ -17,6 +17,7 @@ mod numbers;
 mod outage;
 mod payloads;
 mod program;
+mod queries;
 mod receiving;
 mod restart;
 mod routes;

@@ -54,7 +54,7 @@ fn operations(stack: &Stack) -> Vec<Operation> {
     operations
 }
 
-fn leads_to(function: &Function, path: &str) -> bool {
+pub(crate) fn leads_to(function: &Function, path: &str) -> bool {
     // What is left for other issuers' calls takes every path.
     let mut routes = function.routes.iter().filter(|route| route.path != EVERYTHING_ELSE);
     routes.any(|route| fits(&route.path, path))

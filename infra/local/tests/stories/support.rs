@@ -190,13 +190,13 @@ impl Caller {
         response.bytes().await.unwrap().to_vec()
     }
 
-    /// What a browser asks before a page of this origin may send a receipt.
-    pub(crate) async fn preflight(&self, url: &str, origin: &str) -> Answer {
+    /// What a browser asks before a page of this origin may send a request with this method.
+    pub(crate) async fn preflight(&self, url: &str, method: &str, origin: &str) -> Answer {
         let request = self
             .http
             .request(Method::OPTIONS, url)
             .header("Origin", origin)
-            .header("Access-Control-Request-Method", "POST")
+            .header("Access-Control-Request-Method", method)
             .header("Access-Control-Request-Headers", "x-api-key,content-type");
         answer(request).await.unwrap()
     }

@@ -20,6 +20,8 @@ const LONGEST_STEP: usize = 100;
 
 /// Characters of each sentence in a summary.
 const LONGEST_SUMMARY: usize = 200;
+/// The beginning of a known name is taken for that name from this length on.
+const SHORTEST_BEGINNING: usize = 4;
 
 /// What is wrong with one field.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -69,6 +71,27 @@ impl FieldError {
     #[must_use]
     pub fn with_code(self, code: &'static str) -> Self {
         self.with_ctx("code", code)
+    }
+
+    /// A name below `place` that nothing reads, with the known name that it is nearest to.
+    #[must_use]
+    pub fn unknown(place: &[&str], given: &str, known: &[&str]) -> Self {
+        let mut msg = "Extra inputs are not permitted".to_owned();
+        // PHP and jQuery append brackets to the names of lists.
+        let bare = given.trim_end_matches("[]");
+        let begins = |name: &&&str| bare.len() >= SHORTEST_BEGINNING && name.starts_with(&bare.to_lowercase());
+        let nearest = ecf::nearest_name(bare, known.iter().copied());
+        if let Some(meant) = nearest.or_else(|| known.iter().find(begins).copied()) {
+            msg.push_str(&format!("; did you mean {meant}?"));
+        }
+        if known.is_empty() {
+            msg.push_str("; none is expected here");
+        }
+        let error = Self::new(place.iter().copied().chain([given]), "extra_forbidden", msg);
+        match known {
+            [] => error,
+            known => error.with_ctx("expected", known.join(", ")),
+        }
     }
 
     /// Shows the value that came, cut when it is long. Not for secrets; a list or object with a secret in it is left out.

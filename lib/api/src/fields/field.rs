@@ -80,7 +80,12 @@ impl<'f, T> Field<'f, T> {
                         }
                         None => Some(&self.input),
                     };
-                    let mut error = FieldError::new(loc, fault.kind, fault.msg);
+                    let mut msg = fault.msg;
+                    if self.root == "query" && self.input.as_text() == Some("") {
+                        msg.to_mut()
+                            .push_str("; the parameter is empty: give it a value or leave it out");
+                    }
+                    let mut error = FieldError::new(loc, fault.kind, msg);
                     for (name, value) in fault.ctx {
                         error = error.with_ctx(&name, value);
                     }

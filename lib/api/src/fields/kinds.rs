@@ -7,12 +7,10 @@ use base64::{
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
 use ecf::{Environment, Node, ReceiptState, ReceiptType, UnknownReceiptType};
-use jiff::{Timestamp, civil, tz::Offset};
+use jiff::{Timestamp, civil};
 
+use super::instants::{first_instant, last_instant};
 use super::{Field, Fields, field::Fault};
-
-/// Times without an offset are local time of the Dominican Republic.
-const SANTO_DOMINGO: Offset = Offset::constant(-4);
 
 const RECEIPT_TYPE_LENGTH: usize = 2;
 const RECEIPT_TYPE_PATTERN: &str = "^(31|32|33|34|41|43|44|45|46|47)$";
@@ -75,11 +73,20 @@ impl Fields {
         })
     }
 
-    /// An instant in RFC 3339. Without an offset it is local time, −04:00; a date alone is its first moment.
+    /// An instant in RFC 3339. Without an offset it is local time, −04:00; a date alone is its first instant.
     pub fn instant(&mut self, name: &'static str) -> Field<'_, Timestamp> {
+        self.instant_by(name, first_instant)
+    }
+
+    /// An instant that ends a span: as [`Self::instant`], but a date alone is its last instant.
+    pub fn end_instant(&mut self, name: &'static str) -> Field<'_, Timestamp> {
+        self.instant_by(name, last_instant)
+    }
+
+    fn instant_by(&mut self, name: &'static str, read: fn(&str) -> Option<Timestamp>) -> Field<'_, Timestamp> {
         self.text_typed(name, "datetime_type", "Input should be a valid datetime")
             .and_then(|text| {
-                instant(&text).ok_or_else(|| {
+                read(&text).ok_or_else(|| {
                     let error = "expected RFC 3339 such as 2026-11-27T10:00:00-04:00";
                     Fault::new("datetime_parsing", format!("Input should be a valid datetime, {error}"))
                         .with("error", error)
@@ -240,22 +247,6 @@ fn all_texts(elements: &[Node]) -> Result<Vec<String>, Vec<Fault>> {
         }
     }
     if faults.is_empty() { Ok(texts) } else { Err(faults) }
-}
-
-fn instant(text: &str) -> Option<Timestamp> {
-    let text = text.trim();
-    if let Ok(instant) = text.parse() {
-        return Some(instant);
-    }
-    // A `+` that was not percent-encoded in a query arrives as a blank.
-    if let Some((time, offset)) = text.rsplit_once(' ')
-        && time.contains('T')
-        && let Ok(instant) = format!("{time}+{offset}").parse()
-    {
-        return Some(instant);
-    }
-    let local: civil::DateTime = text.parse().ok()?;
-    SANTO_DOMINGO.to_timestamp(local).ok()
 }
 
 /// `'a', 'b' or 'c'`.

@@ -49,7 +49,7 @@ fn every_error_is_reported_at_once_in_order_of_declaration() {
     let members = fields("body", r#"{"idempotency_key":"a","ecf_type":31}"#).members;
     let Request(key, kind, note, count) = Fields::read_all("body", members).unwrap();
     assert_eq!((key.as_str(), kind.as_str(), note, count), ("a", "31", None, 1));
-    let members = fields("body", r#"{"note":"four","count":"x","ecf_type":"99","unknown":1}"#).members;
+    let members = fields("body", r#"{"note":"four","count":"x","ecf_type":"99"}"#).members;
     let Err(error) = Fields::read_all::<Request>("body", members) else {
         panic!("the request is wrong");
     };
@@ -376,7 +376,6 @@ struct Inner(Option<i64>);
 
 impl FromFields for Inner {
     fn read(fields: &mut Fields) -> Option<Self> {
-        fields.refuse_unknown(&["size"]);
         Some(Self(fields.integer("size").range(0..=9).optional()))
     }
 }
@@ -424,7 +423,7 @@ struct Renamed;
 
 impl FromFields for Renamed {
     fn read(fields: &mut Fields) -> Option<Self> {
-        fields.refuse_unknown(&["name", "settings", "pin"]);
+        fields.text("settings").optional();
         let name = fields.text("name").required();
         if name.is_some() {
             fields.reject_value("name", "name_taken", "somebody else has the name");
@@ -521,4 +520,52 @@ fn a10_a_rendered_list_is_shortened_and_its_count_stays_right() {
         (list.len(), &list[5]["ctx"]),
         (6, &json!({"code": "too_many_errors", "shown": 5, "total": 30}))
     );
+}
+
+#[test]
+fn a1_a_member_that_nothing_reads_is_refused_with_the_name_that_was_meant() {
+    struct Request;
+    impl FromFields for Request {
+        fn read(fields: &mut Fields) -> Option<Self> {
+            fields.belong_in_query(&["dry_run"]);
+            fields.text("idempotency_key").required()?;
+            fields.instant("scheduled_for").optional();
+            fields.nested::<Inner>("inner");
+            Some(Self)
+        }
+    }
+    let read = |json: &str| {
+        let mut fields = fields("body", json);
+        assert!(Request::read(&mut fields).is_some(), "{json}");
+        fields.refuse_unknown();
+        let shown = fields
+            .errors
+            .iter()
+            .map(|error| format!("{} {}: {}", error.loc.join("."), error.kind, error.msg));
+        shown.collect::<Vec<_>>()
+    };
+    let table: [(&str, &[&str]); 5] = [
+        (r#"{"idempotency_key":"a","scheduled_for":null}"#, &[]),
+        (
+            r#"{"idempotency_key":"a","scheduledFor":"2026-12-01"}"#,
+            &["body.scheduledFor extra_forbidden: Extra inputs are not permitted; did you mean scheduled_for?"],
+        ),
+        (
+            r#"{"idempotency_key":"a","schedule":null}"#,
+            &["body.schedule extra_forbidden: Extra inputs are not permitted; did you mean scheduled_for?"],
+        ),
+        (
+            r#"{"idempotency_key":"a","dry_run":true}"#,
+            &[
+                "body.dry_run extra_forbidden: Extra inputs are not permitted here: dry_run is a parameter of the query, ?dry_run=",
+            ],
+        ),
+        (
+            r#"{"idempotency_key":"a","inner":{"sizes":1}}"#,
+            &["body.inner.sizes extra_forbidden: Extra inputs are not permitted; did you mean size?"],
+        ),
+    ];
+    for (json, expected) in table {
+        assert_eq!(read(json), expected, "{json}");
+    }
 }

@@ -125,3 +125,26 @@ async fn what_is_no_form_is_told_from_a_form_that_is_cut() {
     let many = vec![b"name=\"to\"\r\n\r\na".as_slice(); MOST_PARTS + 1];
     assert_eq!(read(TYPE, form(&many)).await.unwrap_err().0, 422);
 }
+
+#[tokio::test]
+async fn a1_a_part_that_nothing_reads_or_that_comes_twice_is_refused() {
+    let other: &[u8] = b"name=\"other\"; filename=b\r\n\r\nb";
+    let to: &[u8] = b"name=\"to\"\r\n\r\na";
+    let table: [(&[&[u8]], &str, &str); 4] = [
+        (&[SCAN, to, b"name=\"tos\"\r\n\r\na"], "tos", "extra_forbidden"),
+        (&[SCAN, to, other], "other", "extra_forbidden"),
+        (&[SCAN, to, to], "to", "repeat_forbidden"),
+        (&[SCAN, SCAN, to], "scan", "repeat_forbidden"),
+    ];
+    for (parts, name, kind) in table {
+        let (status, body) = read(TYPE, form(parts)).await.unwrap_err();
+        assert_eq!(status, 422, "{name}");
+        let errors = body["detail"].as_array().unwrap();
+        assert_eq!(errors.len(), 1, "{body}");
+        assert_eq!(
+            (&errors[0]["loc"], &errors[0]["type"]),
+            (&json!(["body", name]), &json!(kind)),
+            "{body}"
+        );
+    }
+}

@@ -42,7 +42,7 @@ const JSON: Option<&str> = Some("application/json");
 
 #[tokio::test]
 async fn a_good_body_reaches_the_handler() {
-    let name = r#"{"name":"Ñandú","unknown":1}"#;
+    let name = r#"{"name":"Ñandú"}"#;
     for content_type in [
         "application/json",
         "Application/JSON; charset=utf-8",
@@ -123,8 +123,8 @@ async fn latin_1_is_400_with_the_byte_offset() {
 #[tokio::test]
 async fn a_body_beyond_the_limit_is_413_and_one_at_the_limit_is_read() {
     let body = |size: usize| {
-        let frame = r#"{"name":"a","pad":""}"#.len();
-        format!(r#"{{"name":"a","pad":"{}"}}"#, "x".repeat(size - frame))
+        let frame = r#"{"name":"a"}"#.len();
+        format!(r#"{{"name":"a"{}}}"#, " ".repeat(size - frame))
     };
     assert_eq!(greet(JSON, body(BODY_LIMIT_BYTES)).await.0, StatusCode::OK);
     let (status, answer) = greet(JSON, body(BODY_LIMIT_BYTES + 1)).await;

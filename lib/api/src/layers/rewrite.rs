@@ -22,6 +22,14 @@ pub(super) fn rewritten(uri: &Uri) -> Option<Uri> {
     Uri::from_parts(parts).ok()
 }
 
+/// The same path in the other spelling, if it has one: `/api/v1/eCF/states` of `/api/v1/ecf/states`.
+pub fn other_spelling(path: &str) -> Option<String> {
+    let rest = path.strip_prefix(PREFIX)?;
+    let segment = rest.split('/').next().unwrap_or(rest);
+    let (other, own) = SPELLINGS.into_iter().find(|(_, own)| *own == segment)?;
+    Some(format!("{PREFIX}{other}{}", &rest[own.len()..]))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -177,3 +177,94 @@ async fn a_file_the_caller_has_is_not_sent_again() {
         .unwrap();
     assert_eq!(ask(request).await.0, StatusCode::OK);
 }
+
+/// A rehearsal's route as the contract has it, which tells whether its handler ran.
+async fn issue(target: &str, method: Method, body: &str) -> (StatusCode, Value) {
+    let routes = Router::new()
+        .route("/api/v1/ecf", post(async || "issued").get(async || "listed"))
+        .route("/api/v1/ecf/{public_id}/cancel", post(async || "cancelled"))
+        .route("/api/v1/unlisted", get(async || "unlisted"))
+        .route("/fe/recepcion/api/ecf", post(async || "received"));
+    let request = Request::builder().method(method).uri(target);
+    let request = request.body(Body::from(body.to_owned())).unwrap();
+    let response = finish(routes).oneshot(request).await.unwrap();
+    let status = response.status();
+    let bytes = to_bytes(response.into_body(), usize::MAX).await.unwrap();
+    let body = serde_json::from_slice(&bytes).unwrap_or_else(|_| String::from_utf8_lossy(&bytes).into_owned().into());
+    (status, body)
+}
+
+#[tokio::test]
+async fn a1_a_misspelt_rehearsal_does_not_issue() {
+    for (name, meant) in [
+        ("validateOnly", true),
+        ("validate-only", true),
+        ("Validate_Only", true),
+        ("validate_only[]", true),
+        ("validate_only%20", true),
+        ("validate", true),
+        ("dry_run", false),
+        ("", false),
+    ] {
+        for path in ["/api/v1/ecf", "/api/v1/eCF"] {
+            let (status, body) = issue(&format!("{path}?{name}=true"), Method::POST, "{}").await;
+            assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{name}");
+            let error = &body["detail"][0];
+            assert_eq!(error["type"], "extra_forbidden", "{body}");
+            assert_eq!(error["loc"][0], "query", "{body}");
+            assert_eq!(error["input"], "true", "{body}");
+            assert_eq!(
+                error["ctx"]["expected"], "mode, on_conditional, validate_only, amounts",
+                "{body}"
+            );
+            let message = error["msg"].as_str().unwrap();
+            assert_eq!(message.ends_with("; did you mean validate_only?"), meant, "{message}");
+        }
+    }
+    // The values are the handler's to judge, and so is a method that the route does not have.
+    for (target, method, status) in [
+        ("/api/v1/ecf?validate_only=true", Method::POST, StatusCode::OK),
+        ("/api/v1/ecf?status=accepted&limit=1", Method::GET, StatusCode::OK),
+        ("/api/v1/ecf?status=accepted", Method::HEAD, StatusCode::OK),
+        (
+            "/api/v1/ecf?statuss=accepted",
+            Method::HEAD,
+            StatusCode::UNPROCESSABLE_ENTITY,
+        ),
+        ("/api/v1/ecf?mode=online", Method::GET, StatusCode::UNPROCESSABLE_ENTITY),
+        ("/api/v1/ecf?x=1", Method::DELETE, StatusCode::METHOD_NOT_ALLOWED),
+        ("/api/v1/nothing?x=1", Method::GET, StatusCode::NOT_FOUND),
+        ("/api/v1/unlisted?x=1", Method::GET, StatusCode::UNPROCESSABLE_ENTITY),
+        ("/fe/recepcion/api/ecf?x=1", Method::POST, StatusCode::OK),
+    ] {
+        assert_eq!(issue(target, method.clone(), "{}").await.0, status, "{method} {target}");
+    }
+}
+
+#[tokio::test]
+async fn a1_a_body_is_refused_where_none_is_declared() {
+    let cancel = "/api/v1/ecf/abc/cancel";
+    for body in ["", "{}", " {}\n", "[]", "null"] {
+        assert_eq!(
+            issue(cancel, Method::POST, body).await,
+            (StatusCode::OK, json!("cancelled")),
+            "{body}"
+        );
+    }
+    for body in [r#"{"dry_run": true}"#, "[1]", "x"] {
+        let (status, answer) = issue(cancel, Method::POST, body).await;
+        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{body}");
+        assert_eq!(answer["detail"][0]["loc"], json!(["body"]), "{answer}");
+        assert_eq!(answer["detail"][0]["type"], "extra_forbidden", "{answer}");
+    }
+    let filters = r#"{"status": "accepted"}"#;
+    assert_eq!(
+        issue("/api/v1/ecf", Method::GET, filters).await.0,
+        StatusCode::UNPROCESSABLE_ENTITY
+    );
+    let large = " ".repeat(BODY_LIMIT_BYTES + 1);
+    assert_eq!(
+        issue(cancel, Method::POST, &large).await.0,
+        StatusCode::PAYLOAD_TOO_LARGE
+    );
+}

@@ -48,10 +48,10 @@ async fn pages_of_the_origins_named_may_call_and_others_may_not() {
 }
 
 #[tokio::test]
-async fn the_question_before_a_request_is_answered_without_the_route() {
+async fn a8_a_preflight_is_answered_with_the_methods_of_its_route() {
     let (_, headers) = ask("*", Method::OPTIONS, "https://anywhere.example").await;
     assert_eq!(headers["access-control-allow-origin"], "*");
-    assert_eq!(headers["access-control-allow-methods"], "GET,HEAD,POST,PATCH,DELETE");
+    assert_eq!(headers["access-control-allow-methods"], "GET,HEAD");
     assert_eq!(
         headers["access-control-allow-headers"],
         "content-encoding,content-type,if-none-match,x-api-key"
@@ -64,6 +64,17 @@ async fn the_question_before_a_request_is_answered_without_the_route() {
             .unwrap()
             .contains("retry-after")
     );
+    let logo = get(async || "logo").put(async || "put").delete(async || "deleted");
+    let router = Router::new().route("/logo/{id}", logo);
+    for (path, methods) in [("/logo/7", "GET,HEAD,PUT,DELETE"), ("/nothing", "PUT")] {
+        let request = Request::options(path)
+            .header("origin", "https://anywhere.example")
+            .header("access-control-request-method", "PUT");
+        let router = allow_origins(router.clone(), &env("*")).unwrap();
+        let response = router.oneshot(request.body(Body::empty()).unwrap()).await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK, "{path}");
+        assert_eq!(response.headers()["access-control-allow-methods"], methods, "{path}");
+    }
 }
 
 #[tokio::test]

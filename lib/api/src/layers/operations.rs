@@ -1,0 +1,93 @@
+//! Refuses what an operation does not declare: names in the query, and a body where it takes none. A misspelt
+//! `validate_only` must not issue.
+
+use axum::{
+    body::{Body, to_bytes},
+    extract::{MatchedPath, Request},
+    middleware::Next,
+    response::Response,
+};
+use ecf::Node;
+use http::Method;
+
+use super::BODY_LIMIT_BYTES;
+use crate::{ApiError, FieldError, query::pairs};
+
+/// The operations of the contract, one a line: `POST /api/v1/ecf?mode&amounts body`. `cargo run -- openapi` writes it from what the
+/// handlers declare, together with the published document.
+const OPERATIONS: &str = include_str!("operations.txt");
+/// Only the contract's addresses: the services under `/fe/` are called by other issuers, who send what they like.
+const PREFIX: &str = "/api/v1/";
+
+/// What an operation declares.
+#[derive(Debug, PartialEq, Eq)]
+struct Operation {
+    query: Vec<&'static str>,
+    takes_body: bool,
+}
+
+pub(super) async fn refuse_undeclared(request: Request, next: Next) -> Result<Response, ApiError> {
+    let path = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
+    let Some(operation) = path.and_then(|path| find(request.method(), path)) else {
+        return Ok(next.run(request).await);
+    };
+    let mut errors = operation.unknown(pairs(request.uri())?);
+    let (parts, mut body) = request.into_parts();
+    if !operation.takes_body {
+        let bytes = to_bytes(body, BODY_LIMIT_BYTES)
+            .await
+            .map_err(|_| ApiError::payload_too_large(BODY_LIMIT_BYTES))?;
+        // Many libraries send an empty object where there is nothing to send; PHP's is an empty list.
+        if !matches!(bytes.trim_ascii(), b"" | b"{}" | b"[]" | b"null") {
+            let msg = "Extra inputs are not permitted: this operation takes no body";
+            errors.push(FieldError::new(["body"], "extra_forbidden", msg));
+        }
+        body = Body::from(bytes);
+    }
+    if errors.is_empty() {
+        Ok(next.run(Request::from_parts(parts, body)).await)
+    } else {
+        Err(ApiError::validation(errors))
+    }
+}
+
+impl Operation {
+    fn unknown(&self, pairs: Vec<(String, String)>) -> Vec<FieldError> {
+        let unknown = pairs
+            .into_iter()
+            .filter(|(name, _)| !self.query.contains(&name.as_str()));
+        let error = |(name, value): (String, String)| {
+            FieldError::unknown(&["query"], &name, &self.query).with_input(&Node::Text(value.into()))
+        };
+        unknown.map(error).collect()
+    }
+}
+
+/// The operation that a route serves; `None` when it is none of the contract, or has no such method. A route that the contract
+/// does not list takes no parameter.
+fn find(method: &Method, path: &str) -> Option<Operation> {
+    if !path.starts_with(PREFIX) {
+        return None;
+    }
+    let method = match method {
+        &Method::HEAD => "GET",
+        method => method.as_str(),
+    };
+    let mut is_listed = false;
+    for line in OPERATIONS.lines() {
+        let mut words = line.split(' ');
+        let (listed, target) = (words.next()?, words.next()?);
+        let (listed_path, query) = target.split_once('?').unwrap_or((target, ""));
+        is_listed |= listed_path == path;
+        if listed == method && listed_path == path {
+            return Some(Operation {
+                query: query.split('&').filter(|name| !name.is_empty()).collect(),
+                takes_body: words.next() == Some("body"),
+            });
+        }
+    }
+    (!is_listed).then_some(Operation {
+        query: Vec::new(),
+        takes_body: true,
+    })
+}
