@@ -29,7 +29,7 @@ use axum::{Extension, Router};
 use ecf::Fecha;
 use ecf_api::Keys;
 use ecf_runtime::env::{Env, EnvError};
-use ecf_runtime::{Clock, BaseAddress};
+use ecf_runtime::{Clock, PublicAddress};
 use ecf_store::{Artifacts, Clients, Table};
 
 /// What this function may touch; compare with its policies in `template.yaml`.
@@ -65,15 +65,12 @@ impl App {
 
     /// The address of the service: the operator's setting, else the gateway's own. What a company registers must not depend on a
     /// header that a caller writes.
-    fn service_address(&self, gateway: Option<Extension<BaseAddress>>) -> Option<String> {
+    fn service_address(&self, gateway: Option<Extension<PublicAddress>>) -> Option<String> {
         let configured = self
             .public_url
             .as_deref()
             .map(|url| url.trim_end_matches('/').to_owned());
-        // Without a host's name the gateway says the path alone, which nobody can register.
-        let absolute = |address: &String| address.starts_with("http");
-        let said = gateway.map(|Extension(BaseAddress(address))| address);
-        configured.or_else(|| said.filter(absolute))
+        configured.or_else(|| gateway.map(|Extension(PublicAddress(address))| address))
     }
 }
 

@@ -4,7 +4,7 @@ use axum::extract::State;
 use axum::{Extension, Json};
 use ecf::{Environment, Fecha};
 use ecf_api::{ApiError, Caller, CodedError, CompanyCertificateView, ValidationError};
-use ecf_runtime::BaseAddress;
+use ecf_runtime::PublicAddress;
 use ecf_store::{Company, CompanySettings, Range, RangeState};
 use jiff::Timestamp;
 use serde::Serialize;
@@ -136,7 +136,7 @@ fn active_types(ranges: &[Range], today: Fecha) -> Vec<&'static str> {
 pub(crate) async fn show(
     State(app): State<App>,
     caller: Caller,
-    gateway: Option<Extension<BaseAddress>>,
+    gateway: Option<Extension<PublicAddress>>,
 ) -> Result<Json<ProfileView>, ApiError> {
     let company = app.table.company(caller.company());
     let ranges = app.table.ranges(&caller.scope, None);

@@ -5,7 +5,7 @@ use axum::{Extension, Json};
 use ecf::Environment;
 use ecf::rules::OnConditional;
 use ecf_api::{ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError};
-use ecf_runtime::BaseAddress;
+use ecf_runtime::PublicAddress;
 use ecf_store::{CertificateOwner, CompanyChanges, Edit, SettingsChanges};
 use utoipa::ToSchema;
 
@@ -173,7 +173,7 @@ impl FromFields for Settings {
 pub(crate) async fn update(
     State(app): State<App>,
     caller: Caller,
-    gateway: Option<Extension<BaseAddress>>,
+    gateway: Option<Extension<PublicAddress>>,
     ValidJson(request): ValidJson<UpdateRequest>,
 ) -> Result<Json<ProfileView>, ApiError> {
     if let Some(environment) = request.default_environment {

@@ -42,7 +42,7 @@ pub(crate) async fn take(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp) ->
                 chosen_by_caller: false,
                 counts_in: None,
             },
-            none => return Err(nothing_to_take(none, ecf_type, scope)),
+            none => return Err(nothing_to_take(none, ecf_type, scope, today)),
         }
     };
     // Also after a look ahead: the range may have run out in between.
@@ -75,7 +75,7 @@ pub(crate) async fn foresee(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp)
         }
         None => {
             let range = ranges.iter().find(|range| range.gives_numbers(today));
-            let range = range.ok_or_else(|| nothing_to_take(Take::nothing(&ranges, today), ecf_type, scope))?;
+            let range = range.ok_or_else(|| nothing_to_take(Take::nothing(&ranges, today), ecf_type, scope, today))?;
             let sequence = range.free.first().copied().unwrap_or(range.next);
             Number {
                 encf: Encf::new(ecf_type, sequence).map_err(ApiError::internal)?,
@@ -161,7 +161,7 @@ fn numbered_by_service(encf: &Encf) -> ApiError {
 }
 
 /// Why no range gives a number, the same when it is only foreseen.
-fn nothing_to_take(why: Take, ecf_type: ReceiptType, scope: &Scope) -> ApiError {
+fn nothing_to_take(why: Take, ecf_type: ReceiptType, scope: &Scope, day: Fecha) -> ApiError {
     let environment = scope.environment;
     let (code, msg) = match why {
         Take::CallerNumbered => {
@@ -172,7 +172,10 @@ fn nothing_to_take(why: Take, ecf_type: ReceiptType, scope: &Scope) -> ApiError 
             "range_exhausted",
             format!("the ranges of type {ecf_type} have no number left"),
         ),
-        Take::Expired => ("range_expired", format!("the ranges of type {ecf_type} have expired")),
+        Take::Expired => (
+            "range_expired",
+            format!("the ranges of type {ecf_type} have expired by {day}"),
+        ),
         Take::NoRange | Take::Taken { .. } => (
             "no_range",
             format!(

@@ -23,7 +23,7 @@ with zipfile.ZipFile(sys.argv[1]) as archive:
         assert (len(data), hashlib.sha256(data).hexdigest()) == (entry["size"], entry["sha256"]), entry
     assert {entry["name"] for entry in manifest["entries"]} == set(names) - {"manifest.json", "manifest.json.sig"}
     rows = list(csv.DictReader(io.StringIO(archive.read("index.csv").decode("utf-8-sig"), newline="")))
-    assert len(rows) == manifest["receipts"] + manifest["received"] and rows, rows
+    assert len(rows) == manifest["receipts"] + manifest["received"] + manifest["approvals"] and rows, rows
     for row in rows:
         assert None not in row and None not in row.values(), row
         for name, cell in row.items():

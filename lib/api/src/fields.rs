@@ -166,7 +166,11 @@ impl Fields {
         let given = self.members.iter().filter(|(name, _)| seen.insert(&**name));
         let unknown: Vec<_> = given.filter(|(name, _)| !self.asked.contains(&&**name)).collect();
         // The search for the nearest name is what costs.
-        let mut errors: Vec<_> = unknown.iter().take(MOST_LISTED).map(|(name, value)| self.unknown(name, value)).collect();
+        let mut errors: Vec<_> = unknown
+            .iter()
+            .take(MOST_LISTED)
+            .map(|(name, value)| self.unknown(name, value))
+            .collect();
         self.unlisted += unknown.len() - errors.len();
         errors.append(&mut self.errors);
         self.unlisted += errors.len().saturating_sub(MOST_LISTED);

@@ -91,8 +91,10 @@ impl FromFields for DateRange {
             && from > to
         {
             let msg = format!("Input should be at or after date_from: {to} is before {from}");
-            let error =
-                FieldError::new(["query", "date_to"], "value_error", msg).with_ctx("date_from", from.to_string());
+            let error = FieldError::new(["query", "date_to"], "value_error", msg)
+                .with_code("dates_reversed")
+                .with_input(&Node::Text(to.to_string().into()))
+                .with_ctx("date_from", from.to_string());
             fields.reject_with(error);
         }
         Some(Self { date_from, date_to })

@@ -10,7 +10,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use ecf::messages::Arecf;
-use ecf::{Document, Heading};
+use ecf::{Document, Heading, structure};
 use openssl::hash::MessageDigest;
 use openssl::pkcs12::Pkcs12;
 use openssl::pkey::{PKey, Private, Public};
@@ -64,6 +64,7 @@ fn receive(xml: &[u8], identity: &Identity) -> Vec<u8> {
     let heading = Heading::from_xml(&verified.document).unwrap();
     let received = Document::from_xml(&verified.document).unwrap();
     assert_eq!(received.violations, []);
+    assert_eq!(structure::check(xml, Some(received.receipt_type)).unwrap(), []);
     let (issuer, encf) = (heading.rnc_emisor.unwrap(), heading.encf.unwrap());
     let at = "27-11-2026 10:30:00".parse().unwrap();
     let arecf = Arecf::received(issuer, heading.rnc_comprador.unwrap(), encf, at);

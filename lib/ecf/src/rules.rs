@@ -255,11 +255,7 @@ const TABLES: &[&[Rule]] = &[
 ];
 
 /// Rules that are not in a table: some need stored amounts, others are judged while reading, one from what others found.
-const ELSEWHERE: &[&[RuleInfo]] = &[
-    modified::RULES,
-    text_quality::RULES,
-    &[fillers::RULE, causes::REVERSED],
-];
+const ELSEWHERE: &[&[RuleInfo]] = &[modified::RULES, text_quality::RULES, &[fillers::RULE, causes::REVERSED]];
 
 const COUNT: usize = {
     let mut count = 0;
@@ -307,6 +303,8 @@ pub static CATALOGUE: &[RuleInfo] = &ALL;
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]

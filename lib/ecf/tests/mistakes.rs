@@ -227,7 +227,7 @@ fn a11_every_mistake_of_a_first_day_says_what_to_write() {
         let told = found.iter().find(|violation| violation.path.join("/") == path);
         let fits = told.is_some_and(|told| told.code == code && told.expected.as_deref() == Some(expected));
         let told = told.map(|told| (told.code, &told.expected, &told.message));
-        println!("{path} {sent}: {told:?}");
+        eprintln!("{path} {sent}: {told:?}");
         if !fits {
             wrong.push(format!("{path} {sent}: {code} {expected:?} is due, {told:?} came"));
         }
@@ -317,7 +317,10 @@ fn a11_a_passport_is_sent_to_its_field_where_the_type_has_one() {
         let mut payload = receipt(receipt_type);
         set(&mut payload, at(COMPRADOR, "RNCComprador"), json!("AB1234567"));
         let found = findings(receipt_type, &payload);
-        let told = found.iter().find(|violation| violation.code == "ESTRUCTURA-32").unwrap();
+        let told = found
+            .iter()
+            .find(|violation| violation.code == "ESTRUCTURA-32")
+            .unwrap();
         assert_eq!(told.message.contains("IdentificadorExtranjero"), sent, "{receipt_type}");
     }
 }

@@ -76,7 +76,7 @@ async fn methods(router: Router, uri: &Uri) -> AllowMethods {
     };
     let allowed = answer.headers().get(ALLOW).and_then(|allowed| allowed.to_str().ok());
     let methods = allowed.map(|allowed| allowed.split(',').filter_map(|method| method.trim().parse().ok()));
-    methods.map_or_else(AllowMethods::mirror_request, |methods| AllowMethods::list(methods))
+    methods.map_or_else(AllowMethods::mirror_request, AllowMethods::list)
 }
 
 struct Origins(AllowOrigin);

@@ -38,10 +38,10 @@ const TOO_LARGE: &str = r#"{"detail":{"code":"answer_too_large","message":"the a
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RequestId(pub String);
 
-/// Where the service is served, put into the request's extensions by [`answer`]: `https://host` and the stage, if the address has
-/// one. Paths of the contract follow it. Without the host's name it is the path alone, which may be empty.
+/// The address of the service as the gateway was called, with the stage where the address has one, put into the request's extensions
+/// by [`answer`]. Paths of the contract follow it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BaseAddress(pub String);
+pub struct PublicAddress(pub String);
 
 /// The address that a request came from, as the gateway saw it, put into the request's extensions by [`answer`]. No header
 /// says it: those are the caller's to write.
@@ -84,8 +84,7 @@ pub async fn stream(router: Router, event: LambdaRequest) -> StreamResponse<Body
 
 /// Answers one gateway event with a router. The local gateway calls it too.
 pub async fn answer(router: Router, event: LambdaRequest) -> ApiGatewayProxyResponse {
-    let (parts, body) = routed(router, event).await.into_parts();
-    let mut parts = parts;
+    let (mut parts, body) = routed(router, event).await.into_parts();
     // The bytes of our own answers cannot fail to arrive; a body that streams from elsewhere can.
     let (status, body) = match axum::body::to_bytes(body, usize::MAX).await {
         Ok(bytes) => match event_body(&parts.headers, bytes.to_vec()) {
@@ -137,7 +136,7 @@ async fn routed(router: Router, event: LambdaRequest) -> Response<Body> {
         Some(RequestContext::ApiGatewayV1(context)) => (
             context.request_id.clone(),
             context.identity.source_ip.clone(),
-            base_address(context, &path, request.headers()),
+            public_address(context, &path, request.headers()),
         ),
         _ => (None, None, None),
     };
@@ -161,17 +160,15 @@ async fn routed(router: Router, event: LambdaRequest) -> Response<Body> {
 
 /// The part of the called address that comes before the contract's path. The gateway says it: its own path has the stage in front
 /// unless the deployment has a host of its own.
-fn base_address(context: &ApiGatewayProxyRequestContext, path: &str, headers: &HeaderMap) -> Option<BaseAddress> {
+fn public_address(context: &ApiGatewayProxyRequestContext, path: &str, headers: &HeaderMap) -> Option<PublicAddress> {
+    let host = context.domain_name.as_deref()?;
     let prefix = context.path.as_deref()?.strip_suffix(path)?;
-    let Some(host) = &context.domain_name else {
-        return Some(BaseAddress(prefix.to_owned()));
-    };
     // The gateway speaks HTTPS alone; the local one does not.
     let scheme = match headers.get("x-forwarded-proto").map(HeaderValue::as_bytes) {
         Some(b"http") => "http",
         _ => "https",
     };
-    Some(BaseAddress(format!("{scheme}://{host}{prefix}")))
+    Some(PublicAddress(format!("{scheme}://{host}{prefix}")))
 }
 
 /// The address with the path that the caller sent. One that is no path at all stays as it came, and fits no route.

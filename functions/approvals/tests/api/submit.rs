@@ -221,7 +221,8 @@ async fn d2_an_answer_that_the_authority_refused_may_be_given_again() {
     let path = format!("acecf/{}", refused["public_id"].as_str().unwrap());
     assert_eq!(world.get(&path).await.expect(200), refused);
     let listed = world.get("acecf").await.expect(200);
-    assert_eq!((&listed["total"], &listed["items"][0]), (&json!(2), &again));
+    assert_eq!(listed["total"], 2);
+    assert!(listed["items"].as_array().unwrap().contains(&again), "{listed}");
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use axum::Extension;
 use axum::body::Body;
 use company::App;
-use ecf_runtime::BaseAddress;
+use ecf_runtime::PublicAddress;
 use ecf_runtime::env::Env;
 use ecf_store::{NewRange, Numbering};
 use ecf_testkit::{TestStack, request, send};
@@ -87,7 +87,7 @@ async fn b3_without_a_setting_the_gateway_says_where_the_service_is() {
     let router = api
         .router
         .clone()
-        .layer(Extension(BaseAddress("https://gateway.example/api".to_owned())));
+        .layer(Extension(PublicAddress("https://gateway.example/api".to_owned())));
     let shown = request(&router, Method::GET, COMPANY, Some(&api.company.api_key), None).await;
     let shown = shown.expect(200);
     assert_eq!(shown["published_addresses"], addresses("https://gateway.example/api"));

@@ -59,6 +59,7 @@ async fn a_record_shows_everything_that_is_known_of_a_receipt() {
             "retention_years": 10,
         },
         "delivery_alarm_hours": null,
+        "stages": [],
     });
     assert_eq!(shown, expected);
     let summary = api.get(&format!("{path}/artifacts")).await.expect(200);

@@ -59,6 +59,7 @@ async fn a_receipt_is_numbered_signed_kept_and_queued() {
       "scheduled_for": null,
       "security_code": "[code]",
       "sign_date": "27-11-2026 12:00:00",
+      "stages": [],
       "status": "signed",
       "submitted_at": null,
       "taxauth_security_code": "[code]",

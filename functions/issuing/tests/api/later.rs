@@ -112,6 +112,7 @@ async fn a_receipt_for_tomorrow_is_kept_without_a_number_and_issued_when_it_is_d
       "scheduled_for": "2026-11-28T16:00:00.000Z",
       "security_code": null,
       "sign_date": null,
+      "stages": [],
       "status": "deferred",
       "submitted_at": null,
       "taxauth_security_code": null,
@@ -193,7 +194,7 @@ async fn what_would_be_refused_when_it_is_due_is_refused_now() {
     // The last day to number it is before the day of its issue.
     let short = Api::of_one_range((1, 9), "27-11-2026").await;
     let refused = short.issue(&scheduled(invoice("a"), TOMORROW)).await.expect(422);
-    assert_eq!(faults(&refused)[0].1, "no_range");
+    assert_eq!(faults(&refused)[0].1, "range_expired");
 
     let mut body = scheduled(invoice("a"), TOMORROW);
     body["payload"]["Encabezado"]["Emisor"]["FechaEmision"] = json!("29-11-2026");

@@ -128,7 +128,8 @@ async fn c11_what_the_schema_refuses_is_an_error_of_specification() {
 async fn c11_what_the_schema_takes_is_received() {
     let api = Api::start().await;
     let good = unsigned_receipt(api.company.rnc.as_str(), ENCF, api.clock().now());
-    let identity = xmldsig::Identity::from_pkcs12(ecf_testkit::test_p12(), ecf_testkit::P12_PIN).unwrap();
+    let identity =
+        xmldsig::Identity::from_pkcs12(ecf_testkit::test_p12(), ecf_testkit::P12_PIN, api.clock().now()).unwrap();
     let root = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<ECF xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" \
                 xmlns:xsd=\"http://www.w3.org/2001/XMLSchema\" xsi:noNamespaceSchemaLocation=\"e-CF-31.xsd\">\n  <!-- c -->";
     let indented = good.replacen("<ECF>", root, 1).replace("><", ">\n <");

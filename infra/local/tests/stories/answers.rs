@@ -191,7 +191,7 @@ async fn design(walk: &mut Walk<'_>) {
 /// What is said to other issuers, and numbers that nobody will use.
 async fn exchange(walk: &mut Walk<'_>) {
     let caller = walk.caller;
-    let inbox = caller.get("/client/inbox").await.expect(200);
+    let inbox = caller.get("/client/inbox?acked=").await.expect(200);
     let item = &inbox["items"][0];
     let mut answer = json!({
         "idempotency_key": "answer", "encf": item["encf"], "rnc_emisor": item["rnc_emisor"], "rnc_comprador": caller.rnc,
@@ -204,6 +204,11 @@ async fn exchange(walk: &mut Walk<'_>) {
     walk.post("acecf-inbound-refused", "/api/v1/ecf/acecf/inbound", json!({}), 422)
         .await;
     walk.post("acecf-outbound-refused", "/api/v1/ecf/acecf/outbound", json!({}), 422)
+        .await;
+    walk.get("acecf-list", "/api/v1/ecf/acecf", 200).await;
+    let attempts = "/api/v1/client/certification/attempts";
+    walk.get("attempts-refused", attempts, 409).await;
+    walk.post("attempt-refused", attempts, json!({ "idempotency_key": "reset" }), 409)
         .await;
     walk.get("acecf-unknown", &format!("/api/v1/ecf/acecf/{}", "0".repeat(32)), 404)
         .await;
@@ -275,20 +280,10 @@ async fn receipts(walk: &mut Walk<'_>) -> String {
     walk.get("receipts", "/api/v1/ecf", 200).await;
     let public = format!("/api/v1/ecf/status-public/F-1?company_rnc={}", caller.rnc);
     walk.get("receipt-by-external-id", &public, 200).await;
-    walk.post(
-        "cancel-refused",
-        &format!("{path}/cancel"),
-        json!({}),
-        409,
-    )
-    .await;
-    walk.post(
-        "incapacity-refused",
-        &format!("{path}/mark-incapacity"),
-        json!({}),
-        409,
-    )
-    .await;
+    walk.post("cancel-refused", &format!("{path}/cancel"), json!({}), 409)
+        .await;
+    walk.post("incapacity-refused", &format!("{path}/mark-incapacity"), json!({}), 409)
+        .await;
     // Files are no JSON; their own tests hold them byte for byte.
     walk.get("xml", &format!("{path}/xml"), 200).await;
     walk.get("rfce", &format!("{path}/rfce"), 200).await;

@@ -17,6 +17,7 @@ const EVENTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../events");
 const ANSWERS: &[(&str, i64)] = &[
     ("approvals/cancel.json", 200),
     ("approvals/inbound.json", 422),
+    ("approvals/list.json", 200),
     ("approvals/outbound.json", 422),
     ("approvals/show-cancellation.json", 404),
     ("approvals/show.json", 404),
@@ -27,6 +28,8 @@ const ANSWERS: &[(&str, i64)] = &[
     ("certificates/sign-xml.json", 200),
     ("certificates/upload.json", 201),
     ("certificates/verify-xml.json", 200),
+    ("company/attempts.json", 409),
+    ("company/begin-attempt.json", 409),
     ("company/change-design.json", 200),
     ("company/change-sequence.json", 200),
     ("company/create-api-key.json", 201),

@@ -81,7 +81,7 @@ impl<'f, T> Field<'f, T> {
                         None => Some(&self.input),
                     };
                     let mut msg = fault.msg;
-                    if self.root == "query" && self.input.as_text() == Some("") {
+                    if self.fields.root == "query" && self.input.as_text() == Some("") {
                         msg.to_mut()
                             .push_str("; the parameter is empty: give it a value or leave it out");
                     }

@@ -11,7 +11,7 @@ use ecf::Node;
 use http::Method;
 
 use super::BODY_LIMIT_BYTES;
-use crate::{ApiError, FieldError, query::pairs};
+use crate::{ApiError, FieldError, error::secret::is_secret, query::pairs};
 
 /// The operations of the contract, one a line: `POST /api/v1/ecf?mode&amounts body`. `cargo run -- openapi` writes it from what the
 /// handlers declare, together with the published document.
@@ -57,7 +57,11 @@ impl Operation {
             .into_iter()
             .filter(|(name, _)| !self.query.contains(&name.as_str()));
         let error = |(name, value): (String, String)| {
-            FieldError::unknown(&["query"], &name, &self.query).with_input(&Node::Text(value.into()))
+            let error = FieldError::unknown(&["query"], &name, &self.query);
+            match is_secret(&name) {
+                true => error,
+                false => error.with_input(&Node::Text(value.into())),
+            }
         };
         unknown.map(error).collect()
     }

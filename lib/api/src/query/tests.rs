@@ -93,7 +93,7 @@ async fn a1_a_parameter_that_is_empty_unknown_or_there_twice_is_refused() {
             "msg": "Input should be a valid integer, unable to parse string as an integer; the parameter is empty: give it a value or leave it out",
             "type": "int_parsing",
             "input": "",
-            "ctx": {},
+            "ctx": { "code": "int_parsing" },
         })
     );
     assert_eq!(

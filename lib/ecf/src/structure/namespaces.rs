@@ -43,7 +43,7 @@ impl Namespaces {
     /// The address of a prefix; of the default namespace for an empty one.
     pub(super) fn address(&self, prefix: &str) -> Option<&str> {
         let (.., address) = self.declared.iter().rev().find(|(_, declared, _)| declared == prefix)?;
-        Some(address).map(String::as_str).filter(|address| !address.is_empty())
+        Some(address.as_str()).filter(|address| !address.is_empty())
     }
 
     /// The first attribute that no schema allows: any but declarations and hints about the schema.

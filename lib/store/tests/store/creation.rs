@@ -91,13 +91,13 @@ async fn a_known_key_answers_with_the_first_receipt_whatever_the_number() {
 }
 
 #[tokio::test]
-async fn the_same_attempt_once_more_is_still_the_new_one() {
-    let app = app("same attempt").await;
+async fn two_requests_with_the_same_bytes_are_told_apart() {
+    let app = app("same bytes").await;
     let first = app.receipt("order-1", "E310000000001").await;
     let same = new_receipt(&app.scope, "order-1", "E310000000001");
     assert_eq!(
         app.table.create_receipt(&app.scope, same).await.unwrap(),
-        Created::New(first)
+        Created::Replay(first)
     );
 }
 
