@@ -179,7 +179,7 @@ struct Case<'a> {
     given: Option<&'a Given>,
     carried: CarriedTaxes,
     /// Whether the sums can be computed: each line has what its amount needs and a group that its type has. Where they
-    /// cannot, the cause is told and no sum is compared.
+    /// cannot, the cause is reported and no sum is compared.
     sums_are_known: bool,
     /// One peso for each line: how far an amount of the header may be off.
     tolerance: Tolerance,

@@ -7,7 +7,7 @@ use ecf::totals::IscRates;
 use ecf::{Amounts, Draft, Environment, Grade, Node, Violation};
 use serde_json::{Value, json};
 
-/// The judgement of the service: what stops the receipt, or what is only told.
+/// The judgement of the service: what stops the receipt, or what is a notice.
 fn judged(ecf_type: u32, payload: &Value, policy: OnConditional) -> Result<Vec<Violation>, Vec<Violation>> {
     let node = Node::parse(payload.to_string().as_bytes()).unwrap();
     let rates = IscRates::of(Environment::TesteCF);
@@ -20,7 +20,7 @@ fn refused(ecf_type: u32, payload: &Value) -> Vec<Violation> {
     judged(ecf_type, payload, OnConditional::Refuse).unwrap_err()
 }
 
-/// What is told of a receipt that passes, without what was computed.
+/// The notices on a receipt that passes, without what was computed.
 fn told(ecf_type: u32, payload: &Value) -> Vec<Violation> {
     let mut told = judged(ecf_type, payload, OnConditional::Refuse).unwrap_or_else(|found| panic!("{found:#?}"));
     told.retain(|violation| violation.code != "CALCULO-10");

@@ -252,7 +252,7 @@ fn a11_hints_end_after_a_hundred_faults() {
     assert_eq!((found.len(), advised(0..100), advised(100..150)), (150, 100, 0));
 }
 
-/// What a refusal tells to write is read, so that nobody is sent from one mistake into another.
+/// What a refusal says to write is read, so that nobody is sent from one mistake into another.
 #[test]
 fn a11_what_a_refusal_tells_to_write_is_accepted() {
     let advised = mistakes().into_iter().filter(|(_, path, sent, _, expected)| {

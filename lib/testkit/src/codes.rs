@@ -1,6 +1,6 @@
 //! The permanent codes of refusals, as `docs/errors.md` lists them in its tables.
 //!
-//! Whoever adds a code adds a row to that document and to its Spanish twin. Every answer that a test sees is held against the
+//! A new code needs a row to that document and to its Spanish twin. Every answer that a test sees is held against the
 //! list ([`check_codes`]), and `tests/codes.rs` holds the list against the sources.
 
 use std::collections::BTreeSet;

@@ -181,7 +181,7 @@ async fn an_issuer_outside_the_directory_is_not_told() {
     );
 }
 
-/// What the authority is told to answer to approvals.
+/// The answer that the simulated authority gives to approvals.
 async fn refuse_approvals(world: &World) {
     let fault = json!({ "service": "aprobacioncomercial", "fault": "status", "status": 400, "times": 1 });
     world.control(Method::POST, "faults", &fault).await;

@@ -19,7 +19,7 @@ const FILES: [(&str, &str, Option<&str>); 14] = [
     ("empty", "", None),
     ("utf8", "contraseña", None),
     ("utf8_legacy", "contraseña", None),
-    // With a PIN, so that only the check would tell whether the file was altered.
+    // With a PIN, so that only the check shows whether the file was altered.
     ("nomac", PIN, Some("no_mac")),
     ("ca_first", PIN, None),
     ("chain_legacy", PIN, None),

@@ -31,7 +31,7 @@ impl Api {
         Self::of(TestStack::start().await).await
     }
 
-    /// In a deployment that retains documents for so many days.
+    /// In a deployment that retains documents for this number of days.
     pub(crate) async fn retaining(days: &str) -> Self {
         Self::of(TestStack::with_parameters(&[("DocumentRetentionDays", days)]).await).await
     }

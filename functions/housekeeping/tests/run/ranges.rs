@@ -335,7 +335,7 @@ impl World {
         assert_eq!(opened.unwrap(), Opened::New);
     }
 
-    /// A receipt with a number of the caller's, counted, whose verdict was told.
+    /// A receipt with a number of the caller's, counted, whose verdict was published.
     async fn use_number(&self, encf: &str) {
         let receipt = self.told(encf).await;
         let (table, range) = (self.stack.table(), self.range().await);

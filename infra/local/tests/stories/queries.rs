@@ -115,7 +115,7 @@ async fn ask(caller: &Caller, operation: &Operation, path: &str, query: &str) ->
         .await
 }
 
-/// A short name for a query; any that tells queries apart will do.
+/// A short name for a query; any that distinguishes queries.
 fn named(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

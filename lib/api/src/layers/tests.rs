@@ -178,7 +178,7 @@ async fn a_file_the_caller_has_is_not_sent_again() {
     assert_eq!(ask(request).await.0, StatusCode::OK);
 }
 
-/// A rehearsal's route as the contract has it, which tells whether its handler ran.
+/// A rehearsal's route as the contract has it, which shows whether its handler ran.
 async fn issue(target: &str, method: Method, body: &str) -> (StatusCode, Value) {
     let routes = Router::new()
         .route("/api/v1/ecf", post(async || "issued").get(async || "listed"))

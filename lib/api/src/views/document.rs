@@ -189,7 +189,7 @@ pub struct FullDocumentView {
 }
 
 impl FullDocumentView {
-    /// The receipt as it stands, its stamp at these hosts, in a deployment that retains documents for so many years.
+    /// The receipt as it stands, its stamp at these hosts, in a deployment that retains documents for this number of years.
     pub fn of(receipt: &Receipt, hosts: &StampHosts, retention_years: u32) -> Self {
         Self {
             document: DocumentView::of(receipt, hosts),

@@ -57,7 +57,7 @@ fn is_sum(violation: &Violation) -> bool {
     violation.difference.is_some() && stage(&violation.path) > 1
 }
 
-/// Cents come from the rounding of whoever added up, and have no other cause.
+/// Cents come from the rounding of the sums, and have no other cause.
 fn is_worth_a_trial(violation: &Violation) -> bool {
     const ROUNDING: Decimal = Decimal::from_parts(10, 0, 0, false, 2);
     is_sum(violation) && (violation.grade > Grade::Notice || size(violation) > ROUNDING)
@@ -114,7 +114,7 @@ impl Trial<'_> {
         find(&document, &context, self.given)
     }
 
-    /// A sum that was left out follows from the amounts that were given: what is wrong with those is told once, and the
+    /// A sum that was left out follows from the amounts that were given: what is wrong with those is reported once, and the
     /// sum by itself only where it is worse than they are.
     fn without_computed_effects(&self, mut found: Vec<Violation>) -> Vec<Violation> {
         let is_given = |violation: &Violation| self.given.is_none_or(|given| sums::was_given(violation, given));

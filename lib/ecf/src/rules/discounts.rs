@@ -192,7 +192,7 @@ fn entry_affects_lines(case: &Case<'_>, out: &mut Findings<'_>) {
 
 fn entry_follows_its_percentage(case: &Case<'_>, out: &mut Findings<'_>) {
     for ((index, given), computed) in entries(case).zip(&case.computed.entries) {
-        // Without lines there is no amount to take a percentage of, and that is told by itself.
+        // Without lines there is no amount to take a percentage of, and that is reported by itself.
         if !case.sums_are_known || !has_lines(case, given) {
             continue;
         }

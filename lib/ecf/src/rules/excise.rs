@@ -73,7 +73,7 @@ fn taxes(item: &Item) -> impl Iterator<Item = TipoImpuesto> {
     carried.filter_map(|tax| tax.tipo_impuesto)
 }
 
-/// A tax that the type may not carry is told by itself.
+/// A tax that the type may not carry is reported by itself.
 fn first_of(case: &Case<'_>, item: &Item, classes: &[ImpuestoClass]) -> Option<TipoImpuesto> {
     taxes(item).find(|tax| classes.contains(&tax.class()) && case.carried.contains(*tax))
 }

@@ -303,7 +303,7 @@ fn amount_is_the_sum(index: usize, item: &Item, given: &Adjustment<'_>, out: &mu
         return;
     };
     if amount.value() != parts {
-        // A part that is not its percentage is told by itself; a sum that fits the percentage is right.
+        // A part that is not its percentage is reported by itself; a sum that fits the percentage is right.
         let parts = given.sum_of_parts(item).unwrap_or(parts);
         if amount.value() == parts {
             return;

@@ -13,7 +13,7 @@ use crate::{Draft, Ecf, Environment, Fecha};
 /// Judges a draft whole, structure and rules together, and takes the next step with it. A draft that was not completed
 /// yet is.
 ///
-/// Returns the receipt with what is only told, causes before effects.
+/// Returns the receipt with its notices, causes before effects.
 ///
 /// # Errors
 ///
@@ -50,7 +50,7 @@ pub fn judge(
         }
         Ok(_) => Err(with_notices(refusals, told)),
         Err(structure) => {
-            // A field that is missing is told once; the rule says better why it is due.
+            // A field that is missing is reported once; the rule says better why it is due.
             let known: HashSet<_> = refusals.iter().map(|other| (other.path.clone(), other.kind)).collect();
             let mut structure: Vec<Violation> = structure
                 .into_iter()
@@ -66,7 +66,7 @@ pub fn judge(
 /// Notices that a refusal carries. With a small difference on each of many lines, the largest ones explain a sum.
 const MOST_NOTICES: usize = 20;
 
-/// Adds to a refusal what is only told of the amounts that it is about: a difference within its tolerance can be the
+/// Adds to a refusal the notices on the amounts that it is about: a difference within its tolerance can be the
 /// cause of one beyond it.
 fn with_notices(mut refusals: Vec<Violation>, told: Vec<Violation>) -> Vec<Violation> {
     let refused: Vec<Amount<'_>> = refusals.iter().filter_map(Amount::of).collect();

@@ -95,7 +95,7 @@ fn identities_exclude_each_other(case: &Case<'_>, out: &mut Findings<'_>) {
         .as_ref()
         .zip(buyer.identificador_extranjero.as_ref())
     {
-        // Type 47 has no RNCComprador: that it is there is told by itself.
+        // Type 47 has no RNCComprador: that it is there is reported by itself.
         if case.presence(&comprador("RNCComprador")) == Some(Presence::Forbidden) {
             return;
         }

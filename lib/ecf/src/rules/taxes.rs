@@ -125,7 +125,7 @@ fn is_carried(case: &Case<'_>, tax: TipoImpuesto) -> bool {
     lines.any(|item| case.carried.of_line(item).any(|other| other == tax))
 }
 
-/// The entries are computed unless the caller states some of them. Where one cannot be computed, the reason is told by
+/// The entries are computed unless the caller states some of them. Where one cannot be computed, the reason is given by
 /// itself.
 fn each_tax_of_a_line_is_totalled(case: &Case<'_>, out: &mut Findings<'_>) {
     let totalled = |tax| entries(case).iter().any(|entry| entry.tipo_impuesto == Some(tax));
@@ -235,7 +235,7 @@ fn amount_of(entry: &ImpuestoAdicional, tax: TipoImpuesto) -> Option<&Monto> {
 
 fn entries_have_the_amount_of_their_class(case: &Case<'_>, out: &mut Findings<'_>) {
     for (index, given) in entries(case).iter().enumerate() {
-        // A tax that the type may not carry is told by itself.
+        // A tax that the type may not carry is reported by itself.
         let Some(tax) = given.tipo_impuesto.filter(|tax| case.carried.contains(*tax)) else {
             continue;
         };

@@ -1,4 +1,4 @@
-//! Whoever does what a finding says never hears the opposite afterwards, and following the findings from the first one on
+//! Doing what a finding says never leads to the opposite finding, and following the findings from the first one on
 //! always ends in a receipt that is issued.
 
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]

@@ -197,7 +197,7 @@ pub struct GivenAnswer {
 }
 
 impl Table {
-    /// Stores an approval that is to be told. `is_ours`: it is the company's own answer, of which a receipt has one. The message
+    /// Stores an approval that is to be sent. `is_ours`: it is the company's own answer, of which a receipt has one. The message
     /// is in the bucket already.
     pub async fn create_approval(
         &self,

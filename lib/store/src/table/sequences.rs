@@ -3,7 +3,7 @@
 //! A range belongs to one company, environment and type, and is numbered either by the service or by the caller;
 //! a range that was opened without saying which is fixed by its first use. `opening.rs` opens and changes ranges,
 //! `taking.rs` takes numbers from them, `holes.rs` finds the numbers whose request died and frees them, `counting.rs`
-//! counts the numbers that callers choose, `alerts.rs` tells when a range runs low or out of time. The lock written
+//! counts the numbers that callers choose, `alerts.rs` reports when a range runs low or out of time. The lock written
 //! with the receipt is what makes a number used; it is the only judge.
 //!
 //! A range is on the due index from a take on until every number below `next` is locked or listed as free. The item that

@@ -69,7 +69,7 @@ pub(super) const ERROR_MESSAGE: &str = "em";
 pub(super) const SECUENCIA_UTILIZADA: &str = "su";
 pub(super) const RESPONSE: &str = "rs";
 const PREDECESSOR: &str = "pv";
-/// Two requests with one key and one number may sign the same bytes within a second: this tells them apart.
+/// Two requests with one key and one number may sign the same bytes within a second: this distinguishes them.
 const REQUEST: &str = "rq";
 const EARLIER_TRACK_IDS: &str = "et";
 const MODIFIES: &str = "nm";
@@ -85,7 +85,7 @@ pub(super) const LEASE: [&str; 4] = [LEASE_UNTIL, LEASE_KEY, NEGATIVES, LOOKED_U
 /// What takes a receipt off the due index.
 pub(super) const NOT_DUE: [&str; 2] = [DUE.pk, DUE.sk];
 
-/// `earlier` left its number to the new one; `request` tells who writes it.
+/// `earlier` left its number to the new one; `request` names the request that writes it.
 pub(super) fn new_item(scope: &Scope, new: &NewReceipt, earlier: Option<&Predecessor>, request: u32) -> Item {
     let created_at = instant(new.created_at);
     let item = NewItem::new(&keys::receipt(scope, &new.public_id))
