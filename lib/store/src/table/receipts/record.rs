@@ -173,7 +173,7 @@ pub(super) fn sign_change(
         .set_some(WAITING_NOTES, earlier.and_then(waiting_notes))
 }
 
-/// Notes on a number wait for whoever has it; those of an abandoned attempt wait for nobody else.
+/// A note awaits the receipt that holds its number, unless that receipt is of an abandoned attempt.
 fn waiting_notes(earlier: &Predecessor) -> Option<AttributeValue> {
     let notes = &earlier.receipt.waiting_notes;
     (earlier.left == Left::Rejected && !notes.is_empty()).then(|| texts(notes))
