@@ -152,7 +152,9 @@ async fn pass_on(
             .map_err(|error| refused_url(url, &error))?;
     }
     let now = exchange.clock.now();
-    let signed = answer::read(&request.signed_xml, &Limits::default(), now).map_err(refused_xml)?;
+    let signed = answer::read(&exchange.judge, &request.signed_xml, &Limits::default(), now)
+        .await?
+        .map_err(refused_xml)?;
     agrees(&request, &signed.detail)?;
     let company = app.company(scope).await?;
     let role = role(way, &request, &company)?;
@@ -175,7 +177,11 @@ async fn pass_on(
         rnc_comprador: request.sender_rnc,
         encf: request.encf,
         estado: signed.estado,
-        reason: signed.detail.detalle_motivo_rechazo.as_ref().map(ToString::to_string),
+        reason: signed
+            .detail
+            .detalle_motivo_rechazo
+            .as_ref()
+            .map(|reason| reason.to_string().into()),
         acecf,
         created_at: now,
         issuer: match (role, &request.receiver_url) {

@@ -200,7 +200,7 @@ fn new_approval(id: ApprovalId, request: SubmitRequest, acecf: ContentHash, now:
         rnc_comprador: request.rnc_comprador,
         encf: request.encf,
         estado: request.estado,
-        reason: request.detalle_motivo_rechazo.map(|reason| reason.to_string()),
+        reason: request.detalle_motivo_rechazo.map(|reason| reason.to_string().into()),
         acecf,
         receiver_url: None,
         receipt_unknown: false,
@@ -216,8 +216,8 @@ fn new_approval(id: ApprovalId, request: SubmitRequest, acecf: ContentHash, now:
 /// What the request repeats must be the receipt's.
 fn fits(request: &SubmitRequest, item: &InboxItem) -> Result<(), ApiError> {
     let day = request.fecha_emision.to_string();
-    if let Some(expected) = item.fecha_emision.as_ref().filter(|expected| **expected != day) {
-        return Err(differs("differs_from_receipt", "fecha_emision", &day, expected));
+    if let Some(expected) = item.fecha_emision.as_deref().filter(|expected| *expected != day) {
+        return Err(differs("differs_from_receipt", "fecha_emision", &day, &expected));
     }
     let total = item.monto_total.as_deref();
     let expected = total.and_then(|total| Monto::parse(total, Amounts::Verbatim).ok());

@@ -52,7 +52,7 @@ impl From<&Told> for ToldView {
     fn from(told: &Told) -> Self {
         Self {
             status: told.state.as_str(),
-            message: told.words.clone(),
+            message: told.words.as_deref().map(str::to_owned),
             at: told.at.map(Instant),
         }
     }
@@ -84,7 +84,7 @@ impl From<&Approval> for ApprovalView {
             rnc_emisor: approval.rnc_emisor.to_string(),
             rnc_comprador: approval.rnc_comprador.to_string(),
             estado: approval.estado.code(),
-            detalle_motivo_rechazo: approval.reason.clone(),
+            detalle_motivo_rechazo: approval.reason.as_deref().map(str::to_owned),
             receipt_unknown: approval.receipt_unknown,
             issuer: (&approval.issuer).into(),
             taxauth: (&approval.authority).into(),

@@ -8,12 +8,13 @@ use axum::Json;
 use axum::extract::State;
 use ecf::{Environment, Node, Rnc};
 use ecf_api::{
-    ApiError, Caller, CertificateView, CodedError, Doubt, FieldError, Form, FormFile, FromForm, Instant, Owner,
-    P12Fields, ValidForm, ValidationError, certificate_warnings, open_certificate,
+    ApiError, Caller, CertificateView, CodedError, FieldError, Form, FormFile, FromForm, Instant, P12Fields, ValidForm,
+    ValidationError, certificate_warnings, open_certificate,
 };
 use ecf_store::{
     CertificateActivated, CertificateOwner, CertificateSummary, Company, IDENTITY_MAX_AGE, certificate_summary,
 };
+use ecf_trust::{Owner, Untrusted};
 use http::StatusCode;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -115,7 +116,12 @@ pub(crate) async fn upload(
     warnings.extend(other_environment(request.environment, caller.environment()));
     let summary = summary(certificate, request.alias.as_deref(), &company, now);
     let mut claims = !company.verified && owner == Owner::Taxpayer;
-    if claims && let Some(doubt) = app.certificate_trust.doubt(&app.vault, &identity, now).await? {
+    if claims
+        && let Some(doubt) = app
+            .certificate_trust
+            .doubt(&app.vault, &identity, &company.rnc, now)
+            .await?
+    {
         warnings.push(untrusted(&company, &doubt));
         claims = false;
     }
@@ -173,7 +179,7 @@ fn check_owner(
 }
 
 /// It signs all the same: the authority judges it.
-fn untrusted(company: &Company, doubt: &Doubt) -> FieldError {
+fn untrusted(company: &Company, doubt: &Untrusted) -> FieldError {
     let msg = format!(
         "the certificate names the RNC {}, but does not verify the company: {doubt}; whoever operates this deployment can verify it",
         company.rnc

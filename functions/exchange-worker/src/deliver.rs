@@ -101,6 +101,7 @@ async fn make(
     let to = Addressee {
         base,
         authentication: entry.url_opcional,
+        is_listed: true,
     };
     let file_name = format!("{}{}.xml", receipt.company_rnc, signed.encf);
     let sent = exchange
@@ -108,19 +109,33 @@ async fn make(
         .send(PeerService::Recepcion, &to, &identity, (&file_name, &xml), now)
         .await;
     Ok(match sent {
-        Ok(reply) if reply.is_success() => acknowledged(receipt, &signed.encf, &buyer, attempts, reply.bytes, now),
+        Ok(reply) if reply.is_success() => {
+            acknowledged(exchange, receipt, (&signed.encf, &buyer), attempts, reply.bytes, now).await
+        }
         Ok(reply) => Attempt::Failed(format!("the buyer's receiver answered with status {}", reply.status)),
         Err(error) => Attempt::Failed(error.to_string()),
     })
 }
 
-fn acknowledged(receipt: &Receipt, encf: &Encf, buyer: &Rnc, attempts: u32, arecf: Vec<u8>, now: Timestamp) -> Attempt {
+async fn acknowledged(
+    exchange: &Exchange,
+    receipt: &Receipt,
+    (encf, buyer): (&Encf, &Rnc),
+    attempts: u32,
+    arecf: Vec<u8>,
+    now: Timestamp,
+) -> Attempt {
     let expected = Expected {
         rnc_emisor: &receipt.company_rnc,
         rnc_comprador: buyer,
         encf,
     };
-    let (state, words) = match acknowledgement::read(&arecf, expected, now) {
+    let read = match acknowledgement::read(&exchange.judge, &arecf, expected, now).await {
+        Ok(read) => read,
+        // The buyer has the receipt; the next attempt is answered as a duplicate.
+        Err(error) => return Attempt::Failed(ecf_runtime::telemetry::chain(&error).to_string()),
+    };
+    let (state, words) = match read {
         Ok(Acknowledged::Received) => (DeliveryState::Received, None),
         // An earlier attempt arrived, and its answer did not.
         Ok(Acknowledged::NotReceived(Some(CodigoMotivoNoRecibido::EnvioDuplicado))) if attempts > 1 => {
@@ -176,13 +191,13 @@ async fn end(
     }
     let end = BuyerDelivery {
         state,
-        words,
+        words: words.map(Into::into),
         arecf: arecf.as_deref().map(ContentHash::of),
         at: exchange.clock.now(),
         attempts,
     };
     exchange.table.end_delivery(scope, id, &end).await?;
-    tracing::info!(receipt.id = %id, state = state.as_str(), words = end.words, "a receipt's way to its buyer ended");
+    tracing::info!(receipt.id = %id, state = state.as_str(), words = end.words.as_deref(), "a receipt's way to its buyer ended");
     Ok(())
 }
 
@@ -212,7 +227,7 @@ async fn again(
     let id = &receipt.public_id;
     if exchange
         .table
-        .postpone_delivery(scope, id, attempts, &words, next)
+        .postpone_delivery(scope, id, attempts, &words.as_str().into(), next)
         .await?
     {
         let job = ExchangeJob::Deliver {

@@ -10,6 +10,7 @@
 //!
 //! `approvals` makes the first attempt at an approval or annulment itself, while its caller waits.
 
+mod confirm;
 mod deliver;
 
 use std::time::Duration;
@@ -59,6 +60,7 @@ async fn run(app: &App, job: &ExchangeJob) -> Result<(), StoreError> {
     let (scope, exchange) = (job.scope(), &app.exchange);
     match job {
         ExchangeJob::Deliver { receipt, attempt, .. } => deliver::deliver(exchange, &scope, receipt, *attempt).await,
+        ExchangeJob::Confirm { inbox, attempt, .. } => confirm::confirm(exchange, &scope, inbox, *attempt).await,
         ExchangeJob::Approval { approval, attempt, .. } => {
             let approval = exchange.table.approval(&scope, approval).await?;
             if let Some(approval) = approval.filter(|approval| approval.attempts == *attempt) {

@@ -25,7 +25,7 @@ use ecf::ReceiptState;
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Metrics};
 use ecf_store::{
-    AnnouncementId, AnnulmentId, ApprovalId, Clients, DueEntry, DueRecord, EventKey, ExchangeJob, IssuingJob,
+    AnnouncementId, AnnulmentId, ApprovalId, Clients, DueEntry, DueRecord, EventKey, ExchangeJob, InboxId, IssuingJob,
     OutboxEntry, Queues, Receipt, ReceiptId, SHARDS, Scope, StoreError, SubmissionJob, Table, Vault, WebhookId,
     WebhookJob,
 };
@@ -131,6 +131,7 @@ async fn sweep(app: &App, round: &mut Round<'_>, shard: u8) -> Result<usize, Sto
             DueRecord::Webhook(webhook) => unpark(app, &entry, webhook, now).await,
             DueRecord::Approval(id) => approve(app, &entry, &id, now).await,
             DueRecord::Annulment(id) => annul(app, &entry, &id, now).await,
+            DueRecord::Inbox(id) => confirm(app, &entry, &id, now).await,
             DueRecord::UnclaimedP12 => judge_p12(app, &entry, now).await.map(|()| false),
         };
         match looked {
@@ -296,6 +297,25 @@ async fn annul(app: &App, entry: &DueEntry, id: &AnnulmentId, now: Timestamp) ->
         environment,
         annulment: *id,
         attempt: annulment.attempts,
+    };
+    app.queues.send_exchange(&job, Duration::ZERO).await?;
+    Ok(true)
+}
+
+/// A received receipt about which the authority is asked again.
+async fn confirm(app: &App, entry: &DueEntry, id: &InboxId, now: Timestamp) -> Result<bool, StoreError> {
+    if !app.table.claim_due(entry, now + SHORTEST_LOOK).await? {
+        return Ok(false);
+    }
+    let Some(item) = app.table.inbox_item(&entry.scope, id).await? else {
+        return Ok(false);
+    };
+    let Scope { company, environment } = entry.scope;
+    let job = ExchangeJob::Confirm {
+        company,
+        environment,
+        inbox: *id,
+        attempt: item.asked,
     };
     app.queues.send_exchange(&job, Duration::ZERO).await?;
     Ok(true)

@@ -5,7 +5,7 @@ use axum::extract::State;
 use ecf::Environment;
 use ecf::catalogue::EstadoAprobacion;
 use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, Instant, ListView, Page, ValidQuery, ValidationError};
-use ecf_store::{GivenAnswer, InboxItem};
+use ecf_store::{AuthorityState, GivenAnswer, InboxItem, SpeaksFor};
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
 
@@ -18,6 +18,9 @@ pub(crate) struct ListRequest {
     /// `false`: only items that await their acknowledgement. `true`: only acknowledged ones. Empty, as in `?acked=`: both.
     #[param(required = false, value_type = bool, default = false)]
     acked: Option<bool>,
+    /// Only items of which the tax authority said this.
+    #[param(required = false, value_type = String, pattern = "^(pending|accepted|conditionally_accepted|rejected|not_found)$")]
+    authority_state: Option<AuthorityState>,
     #[param(ignore)]
     page: Page,
 }
@@ -28,13 +31,20 @@ impl FromFields for ListRequest {
             true => None,
             false => Some(fields.boolean("acked").or(false)),
         };
+        let words = AuthorityState::ALL.map(|state| (state.as_str(), state));
+        let authority_state = fields.choice("authority_state", &words).optional();
         let page = Page::read(fields);
-        Some(Self { acked, page: page? })
+        Some(Self {
+            acked,
+            authority_state,
+            page: page?,
+        })
     }
 }
 
-/// A receipt of another issuer. Its signature and structure were verified before it was acknowledged to the issuer; what the tax
-/// authority makes of it is not known here.
+/// A receipt of another issuer. Its signature and structure were verified before it was acknowledged to the issuer. Anybody can
+/// make a signature that names any issuer, so book a receipt only when `authority_state` is `accepted` or
+/// `conditionally_accepted`.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct InboxItemView {
     public_id: String,
@@ -55,6 +65,20 @@ pub(crate) struct InboxItemView {
     fecha_emision: Option<String>,
     /// Who signed it: the subject of the certificate.
     signer: String,
+    /// Whether the certificate was issued by an authority that this deployment trusts.
+    signer_trusted: bool,
+    /// Whom the certificate names: `issuer`, `person` (who may have the issuer's delegation), `other`; `null` for receipts of
+    /// before 2026-12.
+    signer_speaks_for: Option<&'static str>,
+    /// The subject of the token that the sender showed, where the company's setting `reception_token` demands one.
+    caller: Option<String>,
+    /// What the tax authority says of this document: `pending`, `accepted`, `conditionally_accepted`, `rejected`, or `not_found`
+    /// when it has no such document after three days. `null` in CerteCF, where it cannot be asked, and for receipts of before 2026-12.
+    authority_state: Option<&'static str>,
+    /// When the tax authority's final answer was recorded.
+    authority_checked_at: Option<Instant>,
+    /// The inbox item that the tax authority confirmed under the same number.
+    superseded_by: Option<String>,
     /// What the company answered to it (ACECF): `approved`, `rejected`, or nothing yet.
     answer: Option<&'static str>,
     /// The approval that says it.
@@ -76,11 +100,17 @@ impl InboxItemView {
             environment,
             status: item.status(given.as_ref()),
             rnc_emisor: item.rnc_emisor.to_string(),
-            razon_social_emisor: item.razon_social_emisor,
+            razon_social_emisor: item.razon_social_emisor.map(Into::into),
             rnc_comprador: item.rnc_comprador.to_string(),
-            monto_total: item.monto_total,
-            fecha_emision: item.fecha_emision,
-            signer: item.signer,
+            monto_total: item.monto_total.map(Into::into),
+            fecha_emision: item.fecha_emision.map(Into::into),
+            signer: item.signer.into(),
+            signer_trusted: item.signer_trusted,
+            signer_speaks_for: item.speaks_for.map(SpeaksFor::as_str),
+            caller: item.caller.map(Into::into),
+            authority_state: item.authority.map(AuthorityState::as_str),
+            authority_checked_at: item.authority_at.map(Into::into),
+            superseded_by: item.superseded_by.map(|id| id.to_string()),
             answer: given.map(|given| match given.estado {
                 EstadoAprobacion::Aceptado => "approved",
                 EstadoAprobacion::Rechazado => "rejected",
@@ -115,10 +145,17 @@ impl InboxItemView {
 pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,
-    ValidQuery(ListRequest { acked, page }): ValidQuery<ListRequest>,
+    ValidQuery(ListRequest {
+        acked,
+        authority_state,
+        page,
+    }): ValidQuery<ListRequest>,
 ) -> Result<Json<ListView<InboxItemView>>, ApiError> {
     let (limit, offset) = (page.limit as usize, usize::try_from(page.offset).unwrap_or(usize::MAX));
-    let (items, total) = app.table.inbox(&caller.scope, acked, limit, offset).await?;
+    let (items, total) = app
+        .table
+        .inbox(&caller.scope, acked, authority_state, limit, offset)
+        .await?;
     let environment = caller.environment();
     let numbers = items.iter().map(|item| (item.rnc_emisor.clone(), item.encf)).collect();
     let given = app.table.given_answers(&caller.scope, numbers).await?;

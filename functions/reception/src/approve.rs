@@ -1,6 +1,7 @@
 //! `POST /fe/aprobacioncomercial/api/ecf`: a buyer approves or rejects a receipt of ours.
 //!
-//! The first answer to a receipt is final: the same again is 200, another one 400.
+//! The first answer of a trusted signer is final: the same again is 200, another one 400. An answer of another signer is taken
+//! provisionally, and every mismatch is answered to it in the same way.
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
@@ -31,7 +32,9 @@ pub(crate) async fn approve(
     let published = app.published(address, headers, now).await?;
     let document =
         upload::document(headers, body).ok_or_else(|| refused("no_document", "the request carries no XML"))?;
-    let signed = answer::read(document, &limits(), now).map_err(not_taken)?;
+    let signed = answer::read(&app.judge, document, &limits(), now)
+        .await?
+        .map_err(not_taken)?;
     let detail = &signed.detail;
     let recipient = match published {
         Some(recipient) => recipient,
@@ -47,9 +50,12 @@ pub(crate) async fn approve(
         }
         _ => None,
     };
-    let receipt =
-        receipt.ok_or_else(|| refused("receipt_not_found", "no receipt of ours has this RNCEmisor and eNCF"))?;
-    answer::hold_against(detail, &receipt).map_err(not_taken)?;
+    let receipt = receipt.ok_or_else(receipt_not_found)?;
+    answer::hold_against(detail, &receipt).map_err(|why| match signed.signer_trusted {
+        true => not_taken(why),
+        // What differs would tell a stranger of the receipt.
+        false => receipt_not_found(),
+    })?;
     let stores = (&app.table, &app.artifacts);
     let kept = answer::keep(stores, scope, &receipt, &signed, document, now).await?;
     if let Some(news) = kept.map_err(not_taken)? {
@@ -64,6 +70,13 @@ pub(crate) async fn approve(
         mensaje: [],
     };
     Ok(Json(view).into_response())
+}
+
+fn receipt_not_found() -> ApiError {
+    refused(
+        "receipt_not_found",
+        "no receipt of ours that can be answered fits this message",
+    )
 }
 
 fn not_taken(NotTaken { code, why }: NotTaken) -> ApiError {

@@ -4,10 +4,12 @@ use axum::Json;
 use axum::response::{IntoResponse, Response};
 use ecf::messages::{RespuestaAutenticacion, Semilla};
 use ecf_api::ApiError;
+use ecf_trust::SignedBy;
 use http::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
 use jiff::Timestamp;
 use serde::Serialize;
+use xmldsig::Verified;
 
 use crate::address::Address;
 use crate::seal::{Seal, TOKEN_VALID};
@@ -47,10 +49,6 @@ pub(crate) async fn validate(
     let signed = upload::without_mark(document);
     Semilla::from_xml(signed).map_err(|error| malformed(error.to_string()))?;
     let verified = xmldsig::verify(signed, &limits()).map_err(|error| refused(error.to_string()))?;
-    let certificate = &verified.certificate;
-    certificate
-        .check_usable_at(now)
-        .map_err(|error| refused(error.to_string()))?;
     // Of the bytes that were signed.
     let seed = Semilla::from_xml(&verified.document).map_err(|error| malformed(error.to_string()))?;
     let valor = seed.valor.ok_or_else(|| malformed("valor is missing"))?;
@@ -60,9 +58,9 @@ pub(crate) async fn validate(
     if !app.table.use_seed(&seed.nonce, seed.expires_at).await? {
         return Err(refused("the seed was used already"));
     }
-    let subject = certificate.subject_serial.as_deref().unwrap_or(&certificate.subject);
+    let signer = signer(app, &verified, &bound, now).await?;
     let view = TokenView {
-        token: seal.token(subject, &bound, now),
+        token: seal.token(&signer, &bound, now).map_err(ApiError::internal)?,
         expira: format!("{:.0}", now + TOKEN_VALID),
         expedido: format!("{now:.0}"),
     };
@@ -77,14 +75,14 @@ pub(crate) async fn validate(
     Ok(answer)
 }
 
-/// Whether the caller showed a token for this address.
+/// Checks the token for this address, and gives the subject that it was given to.
 pub(crate) async fn check_token(
     app: &App,
     recipient: &Recipient,
     address: &Address,
     headers: &HeaderMap,
     now: Timestamp,
-) -> Result<(), ApiError> {
+) -> Result<String, ApiError> {
     let bound = match address.rnc {
         Some(_) => bound_to(recipient),
         None => BARE.to_owned(),
@@ -95,10 +93,28 @@ pub(crate) async fn check_token(
         scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
     });
     match token {
-        Some(token) if Seal::of(&app.vault).await?.is_token(token, &bound, now) => Ok(()),
-        Some(_) => Err(refused("the token is not of this address, or at its end")),
+        Some(token) => match Seal::of(&app.vault).await?.open_token(token, &bound, now) {
+            Some(caller) => {
+                tracing::info!(caller, "a service was called with a token");
+                Ok(caller)
+            }
+            None => Err(refused("the token is not of this address, or expired")),
+        },
         None => Err(refused("a token is needed: sign a seed of this address first")),
     }
+}
+
+/// The subject of the seed's signer, judged like every other signer.
+async fn signer(app: &App, verified: &Verified, bound: &str, now: Timestamp) -> Result<String, ApiError> {
+    let signed = SignedBy {
+        chain: verified.into(),
+        signed_at: None,
+        taxpayer: None,
+    };
+    let accepted = app.judge.judge(signed, now).await?.accepted();
+    let (signer, trusted) = accepted.map_err(|refusal| refused(refusal.to_string()))?;
+    tracing::info!(caller = signer.subject, trusted, address = bound, "a token was given");
+    Ok(signer.owner.unwrap_or(signer.subject))
 }
 
 /// What seeds and tokens of this address are bound to.

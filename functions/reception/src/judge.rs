@@ -7,10 +7,15 @@
 use ecf::catalogue::CodigoMotivoNoRecibido;
 use ecf::{Document, Encf, Heading, Received, Rnc, Violation, structure};
 use ecf_api::ApiError;
+use ecf_store::ContentHash;
+use ecf_trust::{Judge, SignedBy, Signer};
 use jiff::Timestamp;
-use xmldsig::{Certificate, Verified, VerifyError};
+use xmldsig::{Verified, VerifyError};
 
 use crate::limits;
+
+/// `CodigoSeguridad`: the first characters of the signature.
+const SECURITY_CODE_CHARS: usize = 6;
 
 /// A document that says whose it is.
 #[derive(Debug)]
@@ -27,24 +32,31 @@ pub(crate) struct Arrived {
 pub(crate) struct Good {
     /// Read from the bytes that were signed.
     pub(crate) received: Received,
-    pub(crate) signer: Certificate,
+    pub(crate) signer: Signer,
+    /// Whether the signer's names are proven.
+    pub(crate) signer_trusted: bool,
+    /// The first six characters of the signature, by which the authority knows the document.
+    pub(crate) security_code: String,
+    /// The hash of the signature, which no other document has.
+    pub(crate) signature: ContentHash,
 }
 
 /// Judges a document.
 ///
 /// # Errors
-/// 400 when it is no receipt, or does not say of whom and which: an ARECF has to name both.
-pub(crate) fn judge(xml: &[u8], now: Timestamp) -> Result<Arrived, ApiError> {
+/// 400 when it is no receipt, or does not say of whom and which: an ARECF has to name both. 503 or 500 when the deployment's
+/// authorities cannot be read.
+pub(crate) async fn judge(signers: &Judge, xml: &[u8], now: Timestamp) -> Result<Arrived, ApiError> {
     let verified = xmldsig::verify(xml, &limits());
     let bytes = verified.as_ref().map_or(xml, |verified| &verified.document);
     let heading = Heading::from_xml(bytes).map_err(|error| unreadable(error.to_string()))?;
     let (Some(rnc_emisor), Some(encf)) = (heading.rnc_emisor, heading.encf) else {
         return Err(unreadable("RNCEmisor or eNCF is missing or cannot be read"));
     };
-    let verdict = well_formed(xml, bytes, &encf).and_then(|received| {
-        let signer = signature(verified, &received, now)?;
-        Ok(Good { received, signer })
-    });
+    let verdict = match well_formed(xml, bytes, &encf) {
+        Ok(received) => signature(signers, verified, received, &rnc_emisor, now).await?,
+        Err(reason) => Err(reason),
+    };
     Ok(Arrived {
         rnc_emisor,
         rnc_comprador: heading.rnc_comprador,
@@ -90,22 +102,38 @@ fn well_formed(xml: &[u8], verified: &[u8], encf: &Encf) -> Result<Received, Cod
     Ok(received)
 }
 
-/// The signer, whose certificate was valid when it signed.
-fn signature(
+/// The signature with its signer, judged.
+async fn signature(
+    signers: &Judge,
     verified: Result<Verified, VerifyError>,
-    received: &Received,
+    received: Received,
+    rnc_emisor: &Rnc,
     now: Timestamp,
-) -> Result<Certificate, CodigoMotivoNoRecibido> {
-    let signed_at = received.document.fecha_hora_firma.and_then(|firma| firma.instant());
-    let usable = verified.map_err(|error| error.to_string()).and_then(|verified| {
-        let certificate = verified.certificate;
-        let usable = certificate.check_usable_at(signed_at.unwrap_or(now));
-        usable.map(|()| certificate).map_err(|error| error.to_string())
-    });
-    usable.map_err(|reason| {
-        tracing::info!(reason, "a document was not received: its signature is not acceptable");
-        CodigoMotivoNoRecibido::ErrorFirma
-    })
+) -> Result<Result<Good, CodigoMotivoNoRecibido>, ApiError> {
+    let refused = |reason: &dyn std::fmt::Display| {
+        tracing::info!(%reason, "a document was not received: its signature is not acceptable");
+        Ok(Err(CodigoMotivoNoRecibido::ErrorFirma))
+    };
+    let verified = match verified {
+        Ok(verified) => verified,
+        Err(error) => return refused(&error),
+    };
+    let signed = SignedBy {
+        chain: (&verified).into(),
+        signed_at: received.document.fecha_hora_firma.and_then(|firma| firma.instant()),
+        taxpayer: Some(rnc_emisor),
+    };
+    let (signer, signer_trusted) = match signers.judge(signed, now).await?.accepted() {
+        Ok(accepted) => accepted,
+        Err(refusal) => return refused(&refusal),
+    };
+    Ok(Ok(Good {
+        received,
+        signer,
+        signer_trusted,
+        security_code: verified.signature_value.chars().take(SECURITY_CODE_CHARS).collect(),
+        signature: ContentHash::of(verified.signature_value.as_bytes()),
+    }))
 }
 
 fn unreadable(why: impl Into<String>) -> ApiError {

@@ -32,7 +32,11 @@ use ecf::{Environment, Rnc};
 use ecf_api::{ApiError, BODY_LIMIT_BYTES};
 use ecf_runtime::Clock;
 use ecf_runtime::env::Env;
-use ecf_store::{AnnouncementId, Artifacts, Clients, Company, Identities, Profiles, Queues, Scope, Table, Vault};
+use ecf_store::{
+    AnnouncementId, Artifacts, Clients, Company, ExchangeJob, Identities, InboxId, Profiles, Queues, Scope, Table,
+    Vault,
+};
+use ecf_trust::Judge;
 use http::header::ALLOW;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use jiff::Timestamp;
@@ -40,6 +44,8 @@ use xmldsig::{Identity, Limits};
 
 use address::{Address, Service};
 
+/// When the authority is asked first. Issuers send what it has accepted, so its answer is usually there.
+const FIRST_QUESTION: Duration = Duration::from_secs(2);
 /// How long a sender waits before it asks again a company that cannot acknowledge now.
 const CANNOT_SIGN: Duration = Duration::from_secs(600);
 
@@ -50,14 +56,15 @@ pub struct App {
     profiles: Profiles,
     artifacts: Artifacts,
     vault: Vault,
+    judge: Judge,
     identities: Identities,
     queues: Queues,
     clock: Clock,
 }
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX` and
-    /// `WEBHOOK_QUEUE_URL`.
+    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`,
+    /// `WEBHOOK_QUEUE_URL`, `EXCHANGE_QUEUE_URL` and `RECEPTION_TRUST` (`confirm` or `chain`).
     ///
     /// # Errors
     /// Names the first variable that is missing or wrong.
@@ -69,6 +76,7 @@ impl App {
             artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
             identities: Identities::new(vault.clone()),
             queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            judge: Judge::new(vault.clone(), env.required_as("RECEPTION_TRUST")?),
             vault,
             table,
             clock,
@@ -92,6 +100,7 @@ impl App {
                 company: id,
                 environment: environment.unwrap_or(company.default_environment),
             },
+            caller: None,
             company,
         }))
     }
@@ -107,8 +116,8 @@ impl App {
             return Ok(None);
         };
         let recipient = self.recipient(rnc, address.environment, now).await?;
-        let recipient = recipient.ok_or_else(ApiError::not_found)?;
-        self.authorize(&recipient, address, headers, now).await?;
+        let mut recipient = recipient.ok_or_else(ApiError::not_found)?;
+        self.authorize(&mut recipient, address, headers, now).await?;
         Ok(Some(recipient))
     }
 
@@ -123,8 +132,8 @@ impl App {
         let Some(rnc) = rnc else {
             return Ok(None);
         };
-        let recipient = self.recipient(rnc, None, now).await?;
-        if let Some(recipient) = &recipient {
+        let mut recipient = self.recipient(rnc, None, now).await?;
+        if let Some(recipient) = &mut recipient {
             self.authorize(recipient, address, headers, now).await?;
         }
         Ok(recipient)
@@ -133,15 +142,30 @@ impl App {
     /// Companies that want to know who calls demand a token.
     async fn authorize(
         &self,
-        recipient: &Recipient,
+        recipient: &mut Recipient,
         address: &Address,
         headers: &HeaderMap,
         now: Timestamp,
     ) -> Result<(), ApiError> {
         if recipient.company.settings.reception_token {
-            authenticate::check_token(self, recipient, address, headers, now).await?;
+            let caller = authenticate::check_token(self, recipient, address, headers, now).await?;
+            recipient.caller = Some(caller);
         }
         Ok(())
+    }
+
+    /// Enqueues the first question to the authority about a stored receipt. A lost message is found on the due index.
+    async fn ask_authority(&self, scope: &Scope, id: &InboxId) {
+        let job = ExchangeJob::Confirm {
+            company: scope.company,
+            environment: scope.environment,
+            inbox: *id,
+            attempt: 0,
+        };
+        if let Err(error) = self.queues.send_exchange(&job, FIRST_QUESTION).await {
+            let error = ecf_runtime::telemetry::chain(&error);
+            tracing::warn!(inbox.id = %id, %error, "the authority is not asked yet; housekeeping will");
+        }
     }
 
     /// Queues news that is kept already.
@@ -167,6 +191,8 @@ impl App {
 struct Recipient {
     company: Arc<Company>,
     scope: Scope,
+    /// The subject of the token that the caller showed, where the company demands one.
+    caller: Option<String>,
 }
 
 /// Bounds on what strangers send.

@@ -4,11 +4,11 @@
 //! leaves an object that no record names; the sender comes again. What is not received is answered and logged, not kept.
 
 use axum::response::Response;
-use ecf::FechaHora;
 use ecf::catalogue::CodigoMotivoNoRecibido;
 use ecf::messages::Arecf;
+use ecf::{Environment, FechaHora};
 use ecf_api::ApiError;
-use ecf_store::{ArtifactKind, ContentHash, InboxId, InboxItem, Kept};
+use ecf_store::{ArtifactKind, AuthorityState, ContentHash, ForeignText, InboxId, InboxItem, Kept};
 use ecf_webhooks::News;
 use http::HeaderMap;
 use jiff::Timestamp;
@@ -29,7 +29,7 @@ pub(crate) async fn receive(
     let published = app.published(address, headers, now).await?;
     let document = upload::document(headers, body)
         .ok_or_else(|| ApiError::bad_request("no_document", "the request carries no XML"))?;
-    let arrived = judge(upload::without_mark(document), now)?;
+    let arrived = judge(&app.judge, upload::without_mark(document), now).await?;
     let recipient = match published {
         Some(recipient) => recipient,
         None => {
@@ -52,7 +52,12 @@ pub(crate) async fn receive(
     let scope = &recipient.scope;
     if app
         .table
-        .was_received(scope, &arrived.rnc_emisor, &arrived.encf)
+        .was_received(
+            scope,
+            (&arrived.rnc_emisor, &arrived.encf),
+            &good.signature,
+            &ContentHash::of(document),
+        )
         .await?
     {
         return answer.not_received(CodigoMotivoNoRecibido::EnvioDuplicado);
@@ -73,19 +78,29 @@ async fn keep(app: &App, answer: &Answer<'_>, good: &Good, document: &[u8], arec
     let Arrived { rnc_emisor, encf, .. } = answer.arrived;
     let header = &good.received.document.encabezado;
     let item = InboxItem {
-        id: InboxId::new(now, scope, rnc_emisor, encf),
+        id: InboxId::new(now, scope, rnc_emisor, encf, &good.signature.to_string()),
         rnc_emisor: rnc_emisor.clone(),
-        razon_social_emisor: header.emisor.razon_social_emisor.as_ref().map(ToString::to_string),
+        razon_social_emisor: header.emisor.razon_social_emisor.as_ref().map(foreign),
         rnc_comprador: answer.recipient.company.rnc.clone(),
         encf: *encf,
         ecf_type: good.received.receipt_type,
-        monto_total: header.totales.monto_total.as_ref().map(ToString::to_string),
-        fecha_emision: header.emisor.fecha_emision.map(|fecha| fecha.to_string()),
-        signer: good.signer.subject.clone(),
+        monto_total: header.totales.monto_total.as_ref().map(foreign),
+        fecha_emision: header.emisor.fecha_emision.as_ref().map(foreign),
+        signer: good.signer.subject.as_str().into(),
+        signer_trusted: good.signer_trusted,
+        speaks_for: Some(good.signer.speaks_for),
+        caller: answer.recipient.caller.as_deref().map(Into::into),
+        security_code: good.security_code.clone(),
+        // There is nothing to ask in certification.
+        authority: (scope.environment != Environment::CerteCF).then_some(AuthorityState::Pending),
+        authority_at: None,
+        superseded_by: None,
+        asked: 0,
         xml: ContentHash::of(document),
         arecf: ContentHash::of(arecf),
         received_at: now,
         acked_at: None,
+        revision: 0,
     };
     let put = |kind, bytes: &[u8]| app.artifacts.put_received(scope, now, &item.id, kind, bytes.to_vec());
     tokio::try_join!(
@@ -93,12 +108,19 @@ async fn keep(app: &App, answer: &Answer<'_>, good: &Good, document: &[u8], arec
         put(ArtifactKind::Arecf, arecf)
     )?;
     let news = News::InboxReceived { item: &item }.announcement(scope, item.rnc_comprador.as_str(), now);
-    let kept = app.table.keep_received(scope, &item, &news).await?;
+    let kept = app.table.keep_received(scope, &item, &good.signature, &news).await?;
     if kept == Kept::New {
         tracing::info!(inbox.id = %item.id, %encf, issuer.rnc = %rnc_emisor, "a receipt was received");
         app.tell(scope, &news.id).await;
+        if item.authority.is_some() {
+            app.ask_authority(scope, &item.id).await;
+        }
     }
     Ok(kept)
+}
+
+fn foreign(text: &impl std::fmt::Display) -> ForeignText {
+    text.to_string().into()
 }
 
 /// What the acknowledgement of one document is made of.

@@ -3,12 +3,14 @@
 //! Both are bound to the address that gave them, so that what opens one company does not open another.
 
 use base64::Engine as _;
-use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
+use base64::prelude::BASE64_STANDARD;
 use ecf_store::{StoreError, Vault};
 use hmac::{Hmac, KeyInit, Mac};
 use jiff::{SignedDuration, Timestamp};
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
+use zeroize::Zeroizing;
 
 /// How long a seed may be signed and sent back.
 pub(crate) const SEED_VALID: SignedDuration = SignedDuration::from_mins(5);
@@ -17,12 +19,10 @@ pub(crate) const TOKEN_VALID: SignedDuration = SignedDuration::from_hours(1);
 
 const NONCE_BYTES: usize = 16;
 const TIME_BYTES: usize = 8;
-/// `{"alg":"HS256","typ":"JWT"}`
-const JWT_HEADER: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9";
-
-/// The key of this deployment for seeds and tokens.
+/// The keys of this deployment for seeds and tokens.
 pub(crate) struct Seal {
     mac: Hmac<Sha256>,
+    token_key: Zeroizing<[u8; 32]>,
 }
 
 /// A seed of ours that came back in time.
@@ -46,12 +46,13 @@ struct Claims {
 impl Seal {
     pub(crate) async fn of(vault: &Vault) -> Result<Self, StoreError> {
         let key = vault.key_for("reception").await?;
-        Ok(Self::new(key.as_slice()))
+        Ok(Self::new(key.as_slice(), vault.key_for("reception-token").await?))
     }
 
-    fn new(key: &[u8]) -> Self {
+    fn new(key: &[u8], token_key: Zeroizing<[u8; 32]>) -> Self {
         Self {
             mac: Hmac::<Sha256>::new_from_slice(key).expect("HMAC takes keys of any length"),
+            token_key,
         }
     }
 
@@ -80,33 +81,32 @@ impl Seal {
         })
     }
 
-    /// A token for whoever signed a seed.
-    pub(crate) fn token(&self, subject: &str, address: &str, now: Timestamp) -> String {
+    /// A token for the signer of a seed.
+    pub(crate) fn token(
+        &self,
+        subject: &str,
+        address: &str,
+        now: Timestamp,
+    ) -> Result<String, jsonwebtoken::errors::Error> {
         let claims = Claims {
             sub: subject.to_owned(),
             aud: address.to_owned(),
             iat: now.as_second(),
             exp: (now + TOKEN_VALID).as_second(),
         };
-        let claims = serde_json::to_vec(&claims).expect("texts and numbers always serialize");
-        let signed = format!("{JWT_HEADER}.{}", BASE64_URL_SAFE_NO_PAD.encode(claims));
-        let tag = self.over(&[b"token", signed.as_bytes()]).finalize().into_bytes();
-        format!("{signed}.{}", BASE64_URL_SAFE_NO_PAD.encode(tag))
+        let key = EncodingKey::from_secret(self.token_key.as_slice());
+        jsonwebtoken::encode(&Header::new(Algorithm::HS256), &claims, &key)
     }
 
-    /// Whether a token is ours, of this address, and not at its end.
-    pub(crate) fn is_token(&self, token: &str, address: &str, now: Timestamp) -> bool {
-        self.claims(token)
-            .is_some_and(|claims| claims.aud == address && now.as_second() < claims.exp)
-    }
-
-    fn claims(&self, token: &str) -> Option<Claims> {
-        let (signed, tag) = token.rsplit_once('.')?;
-        let tag = BASE64_URL_SAFE_NO_PAD.decode(tag).ok()?;
-        let mac = self.over(&[b"token", signed.as_bytes()]);
-        mac.verify_slice(&tag).ok()?;
-        let (_, claims) = signed.split_once('.')?;
-        serde_json::from_slice(&BASE64_URL_SAFE_NO_PAD.decode(claims).ok()?).ok()
+    /// The subject of a token that is ours, of this address, and not expired.
+    pub(crate) fn open_token(&self, token: &str, address: &str, now: Timestamp) -> Option<String> {
+        let mut validation = Validation::new(Algorithm::HS256);
+        validation.set_audience(&[address]);
+        // The library asks the system for the time; ours is an argument.
+        validation.validate_exp = false;
+        let key = DecodingKey::from_secret(self.token_key.as_slice());
+        let claims = jsonwebtoken::decode::<Claims>(token, &key, &validation).ok()?.claims;
+        (now.as_second() < claims.exp).then_some(claims.sub)
     }
 
     /// The HMAC over parts, each with its length before it.
@@ -122,6 +122,9 @@ impl Seal {
 
 #[cfg(test)]
 mod tests {
+    use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+    use sha2::Digest as _;
+
     use super::*;
 
     const HERE: &str = "131880681/testecf";
@@ -132,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_seed_opens_at_its_address_for_five_minutes() {
-        let seal = Seal::new(b"key");
+        let seal = self::seal(b"key");
         let noon = at("2026-11-27T16:00:00Z");
         let seed = seal.seed([7; 16], HERE, noon);
         let opened = Seed {
@@ -142,23 +145,38 @@ mod tests {
         assert_eq!(seal.open_seed(&seed, HERE, at("2026-11-27T16:04:59Z")), Some(opened));
         assert_eq!(seal.open_seed(&seed, HERE, at("2026-11-27T16:05:00Z")), None);
         assert_eq!(seal.open_seed(&seed, "131880681/ecf", noon), None);
-        assert_eq!(Seal::new(b"other").open_seed(&seed, HERE, noon), None);
+        assert_eq!(self::seal(b"other").open_seed(&seed, HERE, noon), None);
         assert_eq!(seal.open_seed(&seed[4..], HERE, noon), None);
         assert_eq!(seal.open_seed("", HERE, noon), None);
     }
 
+    fn seal(key: &[u8]) -> Seal {
+        Seal::new(key, Zeroizing::new(<[u8; 32]>::from(sha2::Sha256::digest(key))))
+    }
+
     #[test]
-    fn a_token_opens_its_address_for_one_hour() {
-        let seal = Seal::new(b"key");
+    fn s11_a_token_is_a_jwt_and_opens_its_address_for_one_hour() {
         let noon = at("2026-11-27T16:00:00Z");
-        let token = seal.token("IDCDO-00100000001", HERE, noon);
-        assert!(seal.is_token(&token, HERE, at("2026-11-27T16:59:59Z")));
-        assert!(!seal.is_token(&token, HERE, at("2026-11-27T17:00:00Z")));
-        assert!(!seal.is_token(&token, "131880681/ecf", noon));
-        let forged = Seal::new(b"other").token("IDCDO-00100000001", HERE, noon);
-        let unsigned = token.rsplit_once('.').expect("a dot").0.to_owned() + ".";
-        for wrong in [forged, unsigned, String::new(), "a.b.c".to_owned()] {
-            assert!(!seal.is_token(&wrong, HERE, noon), "{wrong}");
+        let token = seal(b"key").token("IDCDO-00100000001", HERE, noon).unwrap();
+        let header = jsonwebtoken::decode_header(&token).unwrap();
+        assert_eq!(header.alg, Algorithm::HS256);
+        let opens = |token: &str, address, now| seal(b"key").open_token(token, address, at(now));
+        let last = "2026-11-27T16:59:59Z";
+        assert_eq!(opens(&token, HERE, last).as_deref(), Some("IDCDO-00100000001"));
+        assert_eq!(opens(&token, HERE, "2026-11-27T17:00:00Z"), None);
+        assert_eq!(opens(&token, "131880681/ecf", last), None);
+        let forged = seal(b"other").token("IDCDO-00100000001", HERE, noon).unwrap();
+        let signed = token.rsplit_once('.').expect("a dot").0;
+        let claims = signed.split_once('.').expect("a dot").1;
+        let none = BASE64_URL_SAFE_NO_PAD.encode(r#"{"alg":"none","typ":"JWT"}"#);
+        for wrong in [
+            forged,
+            format!("{signed}."),
+            format!("{none}.{claims}."),
+            String::new(),
+            "a.b.c".to_owned(),
+        ] {
+            assert_eq!(opens(&wrong, HERE, last), None, "{wrong}");
         }
     }
 }

@@ -5,13 +5,14 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use ecf::{Environment, Rnc};
 use ecf_api::{
-    ApiError, ApiKeySecret, CertificateView, CodedError, FieldError, Owner, P12Fields, ValidJson, ValidationError,
-    Visitor, certificate_warnings, open_certificate,
+    ApiError, ApiKeySecret, CertificateView, CodedError, FieldError, P12Fields, ValidJson, ValidationError, Visitor,
+    certificate_warnings, open_certificate,
 };
 use ecf_store::{
     ApiKeyId, CertificateSummary, CompanyCreated, CompanyId, NewApiKey, NewCompany, NewSignup, Scope, SignupRecord,
     WebhookJob, certificate_summary,
 };
+use ecf_trust::Owner;
 use jiff::Timestamp;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -238,7 +239,11 @@ async fn verifies(app: &App, identity: &Identity, rnc: &Rnc, now: Timestamp) -> 
     if Owner::of(identity.certificate(), rnc, &[]) != Owner::Taxpayer {
         return Ok(false);
     }
-    let doubt = app.settings.certificate_trust.doubt(&app.vault, identity, now).await?;
+    let doubt = app
+        .settings
+        .certificate_trust
+        .doubt(&app.vault, identity, rnc, now)
+        .await?;
     if let Some(doubt) = &doubt {
         tracing::warn!(company.rnc = %rnc, doubt = %doubt, "a sign-up's certificate names the taxpayer and is not trusted");
     }

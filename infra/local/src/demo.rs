@@ -7,11 +7,15 @@ use ecf_api::ApiKeySecret;
 use ecf_runtime::{Clock, Error};
 use ecf_stack::Provisioned;
 use ecf_store::{
-    ApiKeyId, Clients, CompanyCreated, CompanyId, NewApiKey, NewCompany, Scope, Table, Vault, certificate_summary,
+    ApiKeyId, Clients, CompanyCreated, CompanyId, NewApiKey, NewCompany, OperatorSecret, Scope, Table, Vault,
+    certificate_summary,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
+use xmldsig::testing::Party;
 use xmldsig::{Identity, testing};
+
+use crate::start;
 
 /// The issuer in the payloads of `events/`.
 const RNC: &str = "130000001";
@@ -53,13 +57,11 @@ impl Demo {
         }
         let now = clock.now();
         let rnc: Rnc = RNC.parse()?;
-        let p12 = testing::pkcs12(
-            NAME,
-            &format!("IDCDO-{RNC}"),
-            PIN,
-            now - SignedDuration::from_hours(24),
-            now + CERTIFICATE_LIFE,
-        )?;
+        let (from, to) = (now - SignedDuration::from_hours(24), now + CERTIFICATE_LIFE);
+        let authority = Party::authority("AUTORIDAD LOCAL DE PRUEBAS", from, to, None)?;
+        let holder = authority.issue(NAME, &format!("RNC{RNC}"), from, to)?;
+        let p12 = testing::file(Some(&holder), &[&holder], testing::Cipher::Aes256, PIN)?;
+        trust(clients, provisioned, &authority).await?;
         let (company, key) = create(clients, provisioned, &rnc, &p12, now).await?;
         let scope = Scope {
             company,
@@ -131,6 +133,13 @@ impl Demo {
             self.api_key
         )
     }
+}
+
+/// Trusts the demo company's authority and that of the simulated issuer, as an operator does with those of real issuers.
+async fn trust(clients: &Clients, provisioned: &Provisioned, authority: &Party) -> Result<(), Error> {
+    let pem = String::from_utf8(authority.certificate_pem()?)? + ecf_simulator::AUTHORITY_PEM;
+    start::store_secret(clients, provisioned, OperatorSecret::CertificateAuthorities, &pem).await?;
+    Ok(())
 }
 
 async fn create(

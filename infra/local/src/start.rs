@@ -290,8 +290,6 @@ fn parameters(base_url: &str, simulator_url: &str, portal: Option<&str>) -> BTre
             ("PortalUrl".to_owned(), portal.unwrap_or_default().to_owned()),
             ("AllowLoopbackTargets".to_owned(), "true".to_owned()),
             ("CorsOrigins".to_owned(), "*".to_owned()),
-            // Test certificates are made on the spot.
-            ("CertificateTrust".to_owned(), "any".to_owned()),
             // Everybody comes from one address here.
             ("SignupsPerHour".to_owned(), "1000".to_owned()),
             ("RegisterLookupsPerMinute".to_owned(), "1000".to_owned()),
@@ -309,7 +307,7 @@ fn simulator(folder: &StateFolder, clock: Clock) -> Result<Router, ecf_simulator
 }
 
 /// Stores a secret beside the deployment's own, as an operator does. One of an earlier start stays.
-async fn store_secret(
+pub(crate) async fn store_secret(
     clients: &Clients,
     provisioned: &Provisioned,
     secret: OperatorSecret,

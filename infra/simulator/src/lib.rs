@@ -48,6 +48,10 @@ use crate::state::{State, StateError};
 /// How long a shutdown waits for open requests; a fault may hold one for minutes.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// The authority that issued the certificate of the simulated issuer, in PEM. A system that trusts it takes that issuer for
+/// proven. The authority's key is not stored anywhere.
+pub const AUTHORITY_PEM: &str = include_str!("emisorreceptor/authority.pem");
+
 /// Where the simulator reads the time: tests move it, a running system asks the host.
 pub type Clock = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 

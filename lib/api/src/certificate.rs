@@ -25,12 +25,8 @@ use xmldsig::{Certificate, CertificateError, Identity, P12Error, Unusable};
 
 use crate::{ApiError, FieldError};
 
-mod owner;
-mod trust;
 mod warnings;
 
-pub use owner::Owner;
-pub use trust::{CertificateTrust, Doubt, UnknownCertificateTrust};
 pub use warnings::certificate_warnings;
 
 /// The largest file that is kept. A secret holds 64 KB with the file as Base64 in it; real files have a tenth of that.

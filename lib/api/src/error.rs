@@ -9,6 +9,7 @@ use std::{borrow::Cow, error::Error as StdError, sync::Arc, time::Duration};
 use axum::response::{IntoResponse, Response};
 use ecf::Grade;
 use ecf_store::StoreError;
+use ecf_trust::TrustError;
 use http::{HeaderValue, StatusCode, header};
 
 mod body;
@@ -270,6 +271,15 @@ impl From<StoreError> for ApiError {
             Self::unavailable(DEFAULT_RETRY).caused_by(error)
         } else {
             Self::internal(error)
+        }
+    }
+}
+
+impl From<TrustError> for ApiError {
+    fn from(error: TrustError) -> Self {
+        match error {
+            TrustError::Secret(error) => error.into(),
+            error @ TrustError::Authorities(_) => Self::internal(error),
         }
     }
 }

@@ -25,8 +25,7 @@ mod visitor;
 pub use artifact::{PaperQuery, artifact};
 pub use caller::{ApiKeySecret, Caller, Keys, NotingCaller};
 pub use certificate::{
-    CertificateTrust, Doubt, LARGEST_P12_BYTES, Owner, P12Fields, UnknownCertificateTrust, certificate_warnings,
-    open_certificate, signing_identity, usable_identity,
+    LARGEST_P12_BYTES, P12Fields, certificate_warnings, open_certificate, signing_identity, usable_identity,
 };
 pub use download::Download;
 pub use error::{ApiError, CodedDetail, CodedError, FieldError, ValidationError};

@@ -3,8 +3,9 @@
 use ecf::catalogue::{CodigoMotivoNoRecibido, EstadoAcuse};
 use ecf::messages::Arecf;
 use ecf::{Encf, Rnc};
+use ecf_trust::{Judge, SignedBy, TrustError};
 use jiff::Timestamp;
-use xmldsig::Limits;
+use xmldsig::{Limits, Verified};
 
 /// What a buyer says of a receipt that was sent to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,16 +23,38 @@ pub struct Expected<'a> {
     pub encf: &'a Encf,
 }
 
-/// Reads an acknowledgement: signed by a certificate that is valid, and about this receipt.
+/// Reads an acknowledgement, judges its signer, and holds it against this receipt.
 ///
 /// # Errors
-/// What is wrong with it.
-pub fn read(bytes: &[u8], expected: Expected<'_>, now: Timestamp) -> Result<Acknowledged, String> {
+/// When the authorities cannot be read; inside, what is wrong with the acknowledgement.
+pub async fn read(
+    judge: &Judge,
+    bytes: &[u8],
+    expected: Expected<'_>,
+    now: Timestamp,
+) -> Result<Result<Acknowledged, String>, TrustError> {
+    let verified = match verify(bytes) {
+        Ok(verified) => verified,
+        Err(why) => return Ok(Err(why)),
+    };
+    let signed = SignedBy {
+        chain: (&verified).into(),
+        signed_at: None,
+        taxpayer: Some(expected.rnc_comprador),
+    };
+    Ok(match judge.judge(signed, now).await?.accepted() {
+        Ok(_) => content(&verified, expected),
+        Err(refusal) => Err(format!("its certificate is not acceptable: {refusal}")),
+    })
+}
+
+fn verify(bytes: &[u8]) -> Result<Verified, String> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let verified = xmldsig::verify(bytes, &Limits::default());
-    let verified = verified.map_err(|error| format!("its signature does not verify: {error}"))?;
-    let usable = verified.certificate.check_usable_at(now);
-    usable.map_err(|error| format!("its certificate is not acceptable: {error}"))?;
+    verified.map_err(|error| format!("its signature does not verify: {error}"))
+}
+
+fn content(verified: &Verified, expected: Expected<'_>) -> Result<Acknowledged, String> {
     let arecf = Arecf::from_xml(&verified.document).map_err(|error| format!("it is no ARECF: {error}"))?;
     let detail = arecf.detalle_acusede_recibo;
     let about = [

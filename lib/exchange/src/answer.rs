@@ -1,7 +1,7 @@
 //! What a buyer answers to a receipt of ours (ACECF), verified and held against the receipt.
 //!
 //! An answer repeats what the receipt says; amounts are compared by value, since the authority's own sender writes them without
-//! decimals. The first answer to a receipt is final.
+//! decimals. The first answer of a trusted signer is final; one of an unknown signer is provisional until then.
 
 use ecf::catalogue::EstadoAprobacion;
 use ecf::messages::Acecf;
@@ -10,9 +10,10 @@ use ecf::{Amounts, Encf, Monto, ReceiptState, structure};
 use ecf_store::{
     AnnouncementId, Answered, ArtifactKind, Artifacts, BuyerAnswer, ContentHash, Receipt, Scope, StoreError, Table,
 };
+use ecf_trust::{Judge, SignedBy, Signer, TrustError};
 use ecf_webhooks::News;
 use jiff::Timestamp;
-use xmldsig::Limits;
+use xmldsig::{Limits, Verified};
 
 /// Why an answer is not taken, in a code and a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -27,8 +28,9 @@ pub struct NotTaken {
 pub struct SignedAnswer {
     pub detail: DetalleAprobacionComercial,
     pub estado: EstadoAprobacion,
-    /// The subject of the certificate.
-    pub signer: String,
+    pub signer: Signer,
+    /// Whether the signer's names are proven.
+    pub signer_trusted: bool,
 }
 
 impl NotTaken {
@@ -38,11 +40,43 @@ impl NotTaken {
     }
 }
 
-/// Reads and verifies an answer, whose form must be that of the official schema. Its certificate must have been valid when it was signed.
+/// Reads and verifies an answer, whose form must be that of the official schema, and judges its signer.
 ///
 /// # Errors
-/// `signature` or `structure`, with what is wrong.
-pub fn read(document: &[u8], limits: &Limits, now: Timestamp) -> Result<SignedAnswer, NotTaken> {
+/// When the authorities cannot be read; inside, `signature` or `structure` with what is wrong.
+pub async fn read(
+    judge: &Judge,
+    document: &[u8],
+    limits: &Limits,
+    now: Timestamp,
+) -> Result<Result<SignedAnswer, NotTaken>, TrustError> {
+    let (verified, detail, estado) = match parse(document, limits) {
+        Ok(parsed) => parsed,
+        Err(refused) => return Ok(Err(refused)),
+    };
+    let Some(buyer) = &detail.rnc_comprador else {
+        return Ok(Err(NotTaken::because("structure", "RNCComprador is missing")));
+    };
+    let signed = SignedBy {
+        chain: (&verified).into(),
+        signed_at: detail.fecha_hora_aprobacion_comercial.and_then(|at| at.instant()),
+        taxpayer: Some(buyer),
+    };
+    Ok(match judge.judge(signed, now).await?.accepted() {
+        Ok((signer, signer_trusted)) => Ok(SignedAnswer {
+            estado,
+            signer,
+            signer_trusted,
+            detail,
+        }),
+        Err(refusal) => Err(NotTaken::because("signature", refusal.to_string())),
+    })
+}
+
+fn parse(
+    document: &[u8],
+    limits: &Limits,
+) -> Result<(Verified, DetalleAprobacionComercial, EstadoAprobacion), NotTaken> {
     let document = document.strip_prefix("\u{feff}".as_bytes()).unwrap_or(document);
     let form = structure::check(document, None);
     let form = form.map_err(|error| NotTaken::because("structure", error.to_string()))?;
@@ -55,17 +89,10 @@ pub fn read(document: &[u8], limits: &Limits, now: Timestamp) -> Result<SignedAn
     let acecf = Acecf::from_xml(&verified.document);
     let acecf = acecf.map_err(|error| NotTaken::because("structure", error.to_string()))?;
     let detail = acecf.detalle_aprobacion_comercial;
-    let signed_at = detail.fecha_hora_aprobacion_comercial.and_then(|at| at.instant());
-    let usable = verified.certificate.check_usable_at(signed_at.unwrap_or(now));
-    usable.map_err(|error| NotTaken::because("signature", error.to_string()))?;
     let Some(estado) = detail.estado else {
         return Err(NotTaken::because("structure", "Estado is missing"));
     };
-    Ok(SignedAnswer {
-        estado,
-        signer: verified.certificate.subject.clone(),
-        detail,
-    })
+    Ok((verified, detail, estado))
 }
 
 /// Whether buyers approve receipts of this number's type.
@@ -90,12 +117,15 @@ pub fn hold_against(detail: &DetalleAprobacionComercial, receipt: &Receipt) -> R
         let why = format!("receipts of type {} are not approved", receipt.ecf_type);
         return Err(NotTaken::because("type_not_approved", why));
     }
-    let is_void = matches!(
+    let is_valid = matches!(
         receipt.state,
-        ReceiptState::Rejected | ReceiptState::Cancelled | ReceiptState::Incapacity
+        ReceiptState::Accepted | ReceiptState::ConditionallyAccepted
     );
-    if is_void || receipt.encf().is_none() {
-        let why = format!("the receipt is {}: it is not valid", receipt.state);
+    if !is_valid {
+        let why = format!(
+            "the receipt is {}: only what the tax authority accepted can be answered",
+            receipt.state
+        );
         return Err(NotTaken::because("receipt_not_valid", why));
     }
     let differs = |field: &str, given: &dyn std::fmt::Display| {
@@ -116,8 +146,8 @@ pub fn hold_against(detail: &DetalleAprobacionComercial, receipt: &Receipt) -> R
     Ok(())
 }
 
-/// Keeps an answer on its receipt, bytes first, together with the news of it. The first answer stays. Gives the news that is to
-/// be told, if there is any.
+/// Stores an answer on its receipt, bytes first, together with its announcement. The first answer stays, unless it was
+/// provisional and this one is of a trusted signer. Gives the announcement that is to be published, if there is one.
 ///
 /// # Errors
 /// Failures of the store; inside, `answered_already` when the buyer gave another answer before.
@@ -131,10 +161,11 @@ pub async fn keep(
 ) -> Result<Result<Option<AnnouncementId>, NotTaken>, StoreError> {
     let kept = BuyerAnswer {
         estado: answer.estado,
-        reason: answer.detail.detalle_motivo_rechazo.as_ref().map(ToString::to_string),
+        reason: (answer.detail.detalle_motivo_rechazo.as_ref()).map(|reason| reason.to_string().into()),
         acecf: ContentHash::of(document),
         received_at: now,
-        signer: answer.signer.clone(),
+        signer: answer.signer.subject.as_str().into(),
+        signer_trusted: answer.signer_trusted,
     };
     let id = &receipt.public_id;
     artifacts

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use ecf_store::{Approval, ArtifactKind, ExchangeJob, Scope, StoreError, Told, ToldState};
+use ecf_store::{Approval, ArtifactKind, ExchangeJob, ForeignText, Scope, StoreError, Told, ToldState};
 use ecf_taxauth::{DirectoryError, Ruling, TaxAuthError, Upload, Wanted};
 use jiff::Timestamp;
 use xmldsig::Identity;
@@ -75,7 +75,7 @@ impl Exchange {
             for told in [&mut approval.issuer, &mut approval.authority] {
                 if told.is_pending() {
                     told.state = ToldState::GivenUp;
-                    tracing::error!(approval.id = %approval.id, encf = %approval.encf, words = told.words, "an approval could not be told for days");
+                    tracing::error!(approval.id = %approval.id, encf = %approval.encf, words = told.words.as_deref(), "an approval could not be told for days");
                 }
             }
         }
@@ -121,7 +121,7 @@ impl Exchange {
                         Ruling::Taken(_) => ToldState::Taken,
                         Ruling::Refused(_) => ToldState::Refused,
                     },
-                    words: answer.words().or_else(|| answer.estado.clone()),
+                    words: answer.words().or_else(|| answer.estado.clone()).map(Into::into),
                     at: Some(now),
                 };
                 (told, Some(answer.to_json()))
@@ -160,6 +160,7 @@ impl Exchange {
             Some(url) => Addressee {
                 base: url.clone(),
                 authentication: None,
+                is_listed: false,
             },
             None => match self.issuers_address(scope, approval, identity, now).await {
                 Ok(to) => to,
@@ -178,7 +179,7 @@ impl Exchange {
             // The standard knows two answers, 200 and 400.
             Ok(reply) if matches!(reply.status, 400 | 422) => Told {
                 state: ToldState::Refused,
-                words: Some(excerpt(&reply)),
+                words: Some(excerpt(&reply).into()),
                 at: Some(now),
             },
             Ok(reply) => pending(excerpt(&reply), now),
@@ -212,15 +213,20 @@ impl Exchange {
                 let entry = known.listing.entry.unwrap_or_default();
                 let base = entry.url_aceptacion.or(entry.url_recepcion);
                 let authentication = entry.url_opcional;
-                base.map(|base| Addressee { base, authentication }).ok_or_else(|| Told {
+                base.map(|base| Addressee {
+                    base,
+                    authentication,
+                    is_listed: true,
+                })
+                .ok_or_else(|| Told {
                     state: ToldState::NotListed,
-                    words: Some("the issuer has no address in the directory".to_owned()),
+                    words: Some("the issuer has no address in the directory".into()),
                     at: Some(now),
                 })
             }
             Err(DirectoryError::Authority(error @ TaxAuthError::NotOffered { .. })) => Err(Told {
                 state: ToldState::NotListed,
-                words: Some(error.to_string()),
+                words: Some(error.to_string().into()),
                 at: Some(now),
             }),
             Err(error) => Err(pending(error.to_string(), now)),
@@ -228,7 +234,7 @@ impl Exchange {
     }
 }
 
-fn pending(words: impl Into<String>, now: Timestamp) -> Told {
+fn pending(words: impl Into<ForeignText>, now: Timestamp) -> Told {
     Told {
         state: ToldState::Pending,
         words: Some(words.into()),
@@ -236,7 +242,7 @@ fn pending(words: impl Into<String>, now: Timestamp) -> Told {
     }
 }
 
-fn not_needed(words: impl Into<String>, now: Timestamp) -> Told {
+fn not_needed(words: impl Into<ForeignText>, now: Timestamp) -> Told {
     Told {
         state: ToldState::NotNeeded,
         words: Some(words.into()),

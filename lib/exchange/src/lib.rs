@@ -25,6 +25,7 @@ use ecf_runtime::Clock;
 use ecf_runtime::env::Env;
 use ecf_store::{Artifacts, Clients, CompanyId, ExchangeJob, Identities, Queues, StoreError, Table, Vault};
 use ecf_taxauth::{Directory, Endpoints, TaxAuth, Tokens, Waiting};
+use ecf_trust::Judge;
 use ecf_webhooks::{Guard, GuardedClient, Reach};
 use jiff::{SignedDuration, Timestamp};
 use xmldsig::Identity;
@@ -41,6 +42,7 @@ pub struct Exchange {
     pub tokens: Arc<Tokens>,
     pub directory: Directory,
     pub peers: Peers,
+    pub judge: Judge,
     pub clock: Clock,
 }
 
@@ -81,7 +83,7 @@ impl Patience {
 
 impl Exchange {
     /// Builds it from a function's environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`, `EXCHANGE_QUEUE_URL`, `TAXAUTH_ECF_URL`,
-    /// `TAXAUTH_FC_URL`, `TAXAUTH_STATUS_URL` and optionally `ALLOW_LOOPBACK_TARGETS`.
+    /// `TAXAUTH_FC_URL`, `TAXAUTH_STATUS_URL`, `RECEPTION_TRUST` (`confirm` or `chain`) and optionally `ALLOW_LOOPBACK_TARGETS`.
     ///
     /// # Errors
     /// Names the first variable that is missing or wrong.
@@ -108,6 +110,7 @@ impl Exchange {
         };
         Ok(Self {
             artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
+            judge: Judge::new(vault.clone(), env.required_as("RECEPTION_TRUST")?),
             identities: Identities::new(vault),
             queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
             tokens: Arc::new(match waiting {

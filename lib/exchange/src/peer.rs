@@ -1,7 +1,10 @@
 //! The services of the authority's standard that every electronic taxpayer has, from the caller's side.
 //!
-//! Their addresses come from the directory or from a caller of ours, so every call goes through the guarded client. Who has an
-//! authentication service gets a signed seed first; tokens are remembered until shortly before they end.
+//! Their addresses come from the directory or from a caller of ours, so every call goes through the guarded client.
+//!
+//! A peer that answers 401 wants a token, which costs a signed seed. A signed seed is worth a token of whoever issued the seed: a
+//! peer may hand out the tax authority's own seed and use the signature there. The standard has no defence against that, so we
+//! narrow it: seeds are signed for addresses of the directory only, after a 401, once a peer and hour, and every one is logged.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,8 +19,10 @@ use xmldsig::{Identity, Limits};
 const TOKEN_KEPT: SignedDuration = SignedDuration::from_mins(50);
 /// A token is not used in its last moments.
 const TOKEN_MARGIN: SignedDuration = SignedDuration::from_mins(1);
-/// As many tokens as are remembered.
-const MOST_TOKENS: usize = 1_000;
+/// The time between two signed seeds for one peer: the usual life of a token.
+const SEED_INTERVAL: SignedDuration = TOKEN_KEPT;
+/// How many peers are cached.
+const MOST_PEERS: usize = 1_000;
 /// As much of an answer as is told.
 const EXCERPT_CHARS: usize = 300;
 
@@ -44,8 +49,10 @@ impl PeerService {
 pub struct Addressee {
     /// The prefix of the service.
     pub base: String,
-    /// The prefix of its authentication; `None`: it is asked for a token only when it demands one.
+    /// The prefix of its authentication where the directory names one, else it is below `base`.
     pub authentication: Option<String>,
+    /// Whether the tax authority's directory names the address. No seed is signed for any other.
+    pub is_listed: bool,
 }
 
 /// Why an issuer gave no usable answer.
@@ -57,6 +64,9 @@ pub enum PeerError {
     /// It gave no token.
     #[error("its authentication failed: {0}")]
     Authentication(String),
+    /// It demands a token, and a seed is not signed for it now.
+    #[error("it demands a token, and {0}")]
+    NoSeed(&'static str),
     /// Our own signature could not be made.
     #[error("the seed could not be signed")]
     Signing(#[from] xmldsig::SignError),
@@ -66,22 +76,23 @@ pub enum PeerError {
 #[derive(Debug, Clone)]
 pub struct Peers {
     client: GuardedClient,
-    tokens: Arc<Mutex<HashMap<TokenKey, KeptToken>>>,
+    logins: Arc<Mutex<HashMap<PeerKey, Login>>>,
 }
 
-/// Who is asked, and by which certificate.
-type TokenKey = (String, [u8; 32]);
+/// A peer's authentication, and our certificate.
+type PeerKey = (String, [u8; 32]);
 
+/// When a seed was signed for a peer, and the token that it gave.
 #[derive(Clone)]
-struct KeptToken {
-    token: String,
-    until: Timestamp,
+struct Login {
+    seed_signed_at: Timestamp,
+    token: Option<(String, Timestamp)>,
 }
 
-impl std::fmt::Debug for KeptToken {
+impl std::fmt::Debug for Login {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("KeptToken")
-            .field("until", &self.until)
+        f.debug_struct("Login")
+            .field("seed_signed_at", &self.seed_signed_at)
             .finish_non_exhaustive()
     }
 }
@@ -92,7 +103,7 @@ impl Peers {
     pub fn new(client: GuardedClient) -> Self {
         Self {
             client,
-            tokens: Arc::default(),
+            logins: Arc::default(),
         }
     }
 
@@ -102,7 +113,7 @@ impl Peers {
         self.client.guard()
     }
 
-    /// Hands a document over. A token that is not accepted is taken anew, once.
+    /// Sends a document. A peer that demands a token is asked for one, and for another when it does not accept ours.
     ///
     /// # Errors
     /// Why there is no answer of the service.
@@ -115,10 +126,8 @@ impl Peers {
         now: Timestamp,
     ) -> Result<Reply, PeerError> {
         let address = format!("{}{}", prefix(&to.base), service.path());
-        let token = match &to.authentication {
-            Some(base) => Some(self.token(base, identity, now).await?),
-            None => None,
-        };
+        let base = to.authentication.as_ref().unwrap_or(&to.base);
+        let key = key(base, identity);
         let post = |token: Option<String>| {
             let (client, address) = (&self.client, &address);
             async move {
@@ -127,22 +136,54 @@ impl Peers {
                     .await
             }
         };
-        let reply = post(token.clone()).await?;
+        let cached = self.cached_token(&key, now);
+        let reply = post(cached).await?;
         if reply.status != 401 {
             return Ok(reply);
         }
-        // The token ended early, or the directory does not say that one is wanted.
-        let base = to.authentication.as_ref().unwrap_or(&to.base);
-        self.forget(base, identity, token.as_deref());
-        let token = self.token(base, identity, now).await?;
+        if !to.is_listed {
+            return Err(PeerError::NoSeed("its address is not the directory's"));
+        }
+        if !self.may_sign_seed(&key, now) {
+            return Err(PeerError::NoSeed("a seed was signed for it within the hour"));
+        }
+        let (token, until) = self.log_in(base, identity, now).await?;
+        if let Some(login) = self.lock().get_mut(&key) {
+            login.token = Some((token.clone(), until));
+        }
         Ok(post(Some(token)).await?)
     }
 
-    async fn token(&self, base: &str, identity: &Identity, now: Timestamp) -> Result<String, PeerError> {
-        let key = key(base, identity);
-        if let Some(kept) = self.lock().get(&key).filter(|kept| now < kept.until) {
-            return Ok(kept.token.clone());
+    fn cached_token(&self, key: &PeerKey, now: Timestamp) -> Option<String> {
+        let logins = self.lock();
+        let (token, until) = logins.get(key)?.token.as_ref()?;
+        (now < *until).then(|| token.clone())
+    }
+
+    /// Whether a seed may be signed for this peer now. The answer counts as one that was signed.
+    fn may_sign_seed(&self, key: &PeerKey, now: Timestamp) -> bool {
+        let mut logins = self.lock();
+        let is_early = |login: &Login| now.duration_since(login.seed_signed_at) < SEED_INTERVAL;
+        if logins.get(key).is_some_and(is_early) {
+            return false;
         }
+        if logins.len() >= MOST_PEERS {
+            logins.retain(|_, login| is_early(login));
+        }
+        let login = Login {
+            seed_signed_at: now,
+            token: None,
+        };
+        // Too many peers within the hour: what cannot be counted is not signed.
+        let has_room = logins.len() < MOST_PEERS;
+        if has_room {
+            logins.insert(key.clone(), login);
+        }
+        has_room
+    }
+
+    /// A token for a signed seed, and until when it is used.
+    async fn log_in(&self, base: &str, identity: &Identity, now: Timestamp) -> Result<(String, Timestamp), PeerError> {
         let (seed, validation) = authentication(base);
         let reply = self.client.get(&seed).await?;
         let seed = reply.bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&reply.bytes);
@@ -154,6 +195,11 @@ impl Peers {
             )));
         }
         let signed = xmldsig::sign_foreign(seed, identity, &Limits::default())?;
+        tracing::info!(
+            peer = base,
+            certificate = identity.certificate().subject,
+            "a peer's seed was signed"
+        );
         let reply = self
             .client
             .post_document(&validation, None, "semilla.xml", signed.xml)
@@ -165,39 +211,25 @@ impl Peers {
                 reply.status
             )));
         };
-        let until = expira
-            .and_then(|expira| expira.parse::<Timestamp>().ok())
-            .map_or(now + TOKEN_KEPT, |expira| expira - TOKEN_MARGIN)
-            .min(now + TOKEN_KEPT);
-        let mut tokens = self.lock();
-        if tokens.len() >= MOST_TOKENS {
-            tokens.clear();
-        }
-        tokens.insert(
-            key,
-            KeptToken {
-                token: token.clone(),
-                until,
-            },
-        );
-        Ok(token)
+        Ok((token, token_end(expira.as_deref(), now)))
     }
 
-    fn forget(&self, base: &str, identity: &Identity, used: Option<&str>) {
-        let mut tokens = self.lock();
-        let key = key(base, identity);
-        // Another call may have another by now.
-        if tokens.get(&key).is_some_and(|kept| Some(kept.token.as_str()) == used) {
-            tokens.remove(&key);
-        }
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<TokenKey, KeptToken>> {
-        self.tokens.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<PeerKey, Login>> {
+        self.logins.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-fn key(base: &str, identity: &Identity) -> TokenKey {
+/// Until when a token is used. A peer writes any instant as its end, so the arithmetic is checked.
+fn token_end(expira: Option<&str>, now: Timestamp) -> Timestamp {
+    let latest = now + TOKEN_KEPT;
+    let expira = expira.and_then(|expira| expira.parse::<Timestamp>().ok());
+    match expira {
+        Some(expira) => expira.checked_sub(TOKEN_MARGIN).map_or(now, |end| end.min(latest)),
+        None => latest,
+    }
+}
+
+fn key(base: &str, identity: &Identity) -> PeerKey {
     (prefix(base).to_owned(), identity.certificate().sha256_fingerprint)
 }
 
@@ -238,6 +270,11 @@ pub(crate) fn excerpt(reply: &Reply) -> String {
 mod tests {
     use super::*;
 
+    const PATIENCE: ecf_webhooks::TimeOuts = ecf_webhooks::TimeOuts {
+        connect: std::time::Duration::from_secs(1),
+        total: std::time::Duration::from_secs(1),
+    };
+
     #[test]
     fn the_authoritys_own_authentication_has_its_own_paths() {
         let (seed, validation) = authentication("https://ecf.example/130000001/testecf/");
@@ -255,6 +292,38 @@ mod tests {
             "https://ecf.dgii.gov.do/testecf/Autenticacion/api/autenticacion/semilla"
         );
         assert!(validation.ends_with("/api/autenticacion/validarsemilla"));
+    }
+
+    #[test]
+    fn s9_a_peer_may_write_any_instant_as_the_end_of_its_token() {
+        let now: Timestamp = "2026-11-27T16:00:00Z".parse().unwrap();
+        let latest = now + TOKEN_KEPT;
+        for (expira, end) in [
+            (Some("-009999-01-02T01:59:59Z"), now),
+            (Some("9999-12-30T22:00:00Z"), latest),
+            (Some("2026-11-27T16:10:00Z"), now + SignedDuration::from_mins(9)),
+            (Some("tomorrow"), latest),
+            (None, latest),
+        ] {
+            assert_eq!(token_end(expira, now), end, "{expira:?}");
+        }
+    }
+
+    #[test]
+    fn s6_a_seed_is_signed_once_a_peer_and_hour() {
+        let peers =
+            Peers::new(GuardedClient::new(ecf_webhooks::Guard::new(ecf_webhooks::Reach::Public), PATIENCE).unwrap());
+        let key = |peer: &str| (peer.to_owned(), [1; 32]);
+        let now: Timestamp = "2026-11-27T16:00:00Z".parse().unwrap();
+        assert!(peers.may_sign_seed(&key("a"), now));
+        assert!(peers.may_sign_seed(&key("b"), now));
+        assert!(!peers.may_sign_seed(&key("a"), now + SignedDuration::from_mins(49)));
+        assert!(peers.may_sign_seed(&key("a"), now + SEED_INTERVAL));
+        let mut signed = 2;
+        for peer in 0..MOST_PEERS {
+            signed += usize::from(peers.may_sign_seed(&key(&peer.to_string()), now + SEED_INTERVAL));
+        }
+        assert!(signed <= MOST_PEERS + 1, "{signed}");
     }
 
     #[test]

@@ -138,6 +138,7 @@ sharded_id!(AnnouncementId);
 sharded_id!(WebhookId);
 sharded_id!(ApprovalId);
 sharded_id!(AnnulmentId);
+sharded_id!(InboxId);
 
 impl CompanyId {
     /// A number spread evenly over the companies, for sharding.
@@ -214,15 +215,16 @@ impl AnnouncementId {
 impl InboxId {
     const TIME_BYTES: usize = 6;
 
-    /// The id of what this issuer sent under this number at this time. It begins with the time, so that the ids of an inbox
-    /// sort by it.
-    pub fn new(received_at: Timestamp, scope: &Scope, rnc_emisor: &Rnc, encf: &Encf) -> Self {
+    /// The id of the document with this security code that was sent under this issuer's number at this time. It begins with the
+    /// time, so that the ids of an inbox sort by it.
+    pub fn new(received_at: Timestamp, scope: &Scope, rnc_emisor: &Rnc, encf: &Encf, security_code: &str) -> Self {
         let mut id = hashed(&[
             "inbox/v1",
             &scope.company.to_string(),
             scope.environment.as_str(),
             rnc_emisor.as_str(),
             &encf.to_string(),
+            security_code,
         ]);
         id[..Self::TIME_BYTES].copy_from_slice(&Self::time(received_at));
         Self(id)
@@ -503,7 +505,14 @@ mod tests {
         };
         let id = |at: &str, sequence: &str| {
             let encf = format!("E31{sequence}").parse().unwrap();
-            InboxId::new(at.parse().unwrap(), &scope, &"130000001".parse().unwrap(), &encf).to_string()
+            InboxId::new(
+                at.parse().unwrap(),
+                &scope,
+                &"130000001".parse().unwrap(),
+                &encf,
+                "Ab3xY9",
+            )
+            .to_string()
         };
         let first = id("2026-11-27T12:00:00Z", "0000000009");
         assert_eq!(first, id("2026-11-27T12:00:00Z", "0000000009"));

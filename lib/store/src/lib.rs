@@ -77,6 +77,7 @@ mod clients;
 mod dead_letters;
 mod error;
 mod exports;
+mod foreign;
 mod identities;
 mod ids;
 mod operator_secret;
@@ -91,6 +92,7 @@ pub use clients::{Clients, local_config};
 pub use dead_letters::DeadLetters;
 pub use error::StoreError;
 pub use exports::{ExportUpload, Exports, KeptExport};
+pub use foreign::ForeignText;
 pub use identities::{IDENTITY_MAX_AGE, Identities, certificate_summary};
 pub use ids::{
     AnnouncementId, AnnulmentId, ApiKeyId, ApprovalId, CertificateId, CompanyId, DeliveryId, EventKey, IdError,
@@ -104,8 +106,8 @@ pub use queues::{
 pub use register::{NewRegister, Register, RegisterAnswer, RegisterEdition, Registered, Taxpayer};
 pub use table::{
     Announcement, Annulment, AnnulmentCreated, AnnulmentState, Answered, ApiKey, Approval, ApprovalCreated,
-    ApprovalWay, Attempt, AttemptBegun, Audience, AuthorityStatus, Breaker, BuyerAnswer, BuyerDelivery, CallerTake,
-    Cause, CertificateActivated, CertificateOwner, CertificateSummary, Changed, Claim, Cleared, Company,
+    ApprovalWay, Attempt, AttemptBegun, Audience, AuthorityState, AuthorityStatus, Breaker, BuyerAnswer, BuyerDelivery,
+    CallerTake, Cause, CertificateActivated, CertificateOwner, CertificateSummary, Changed, Claim, Cleared, Company,
     CompanyChanges, CompanyCreated, CompanyDesign, CompanySettings, Condition, Created, DayCounts, DayPage, Delivery,
     DeliveryState, DesignChanges, DirectoryEntry, DirectoryListing, Door, DueEntry, DueNumbers, DueRange, DueRecord,
     DueType, Edit, Failure, Failures, GivenAnswer, HOLD_SPREAD, Host, InboxItem, Kept, KeyUses, LOOKUP_SPACING,
@@ -114,9 +116,9 @@ pub use table::{
     NoticeContent, NoticeEdit, NoticeEvent, NoticePage, NoticeSeverity, NoticeState, NumberHolder, NumberRange,
     Numbering, NumbersTaken, OUTCOME_UNKNOWN, Open, Opened, OutboxEntry, Pause, RANGE_SHARDS, RANGES_PER_TYPE, Range,
     RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt, ReceiptFilter, ReceiptPage, Recorded,
-    Reviewed, SHARDS, ServiceStatus, SettingsChanges, Signed, SignedLater, SignupRecord, Span, StatusCheck, StoredLogo,
-    StoredToken, Table, Take, Thresholds, Told, ToldState, Turn, Undelivered, UnknownCertificateOwner, UsedNumbers,
-    Verdict, Verification, WEBHOOK_LIMIT, WalkedPart, Webhook, WebhookChanges, WebhookCreated, Window, Withdrawal,
-    fiscal_day, quantity, webhook_context,
+    Reviewed, SHARDS, ServiceStatus, SettingsChanges, Signed, SignedLater, SignupRecord, Span, SpeaksFor, StatusCheck,
+    StoredLogo, StoredToken, Table, Take, Thresholds, Told, ToldState, Turn, Undelivered, UnknownCertificateOwner,
+    UsedNumbers, Verdict, Verification, WEBHOOK_LIMIT, WalkedPart, Webhook, WebhookChanges, WebhookCreated, Window,
+    Withdrawal, fiscal_day, quantity, webhook_context,
 };
 pub use vault::{StoredCertificate, Vault};

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     StoreError,
-    ids::{AnnouncementId, AnnulmentId, ApprovalId, CompanyId, EventKey, ReceiptId, Scope, WebhookId},
+    ids::{AnnouncementId, AnnulmentId, ApprovalId, CompanyId, EventKey, InboxId, ReceiptId, Scope, WebhookId},
 };
 
 /// The longest delay of a message; longer waits go to the due index.
@@ -122,6 +122,13 @@ pub enum ExchangeJob {
         annulment: AnnulmentId,
         attempt: u32,
     },
+    /// Ask the authority about a received receipt.
+    Confirm {
+        company: CompanyId,
+        environment: Environment,
+        inbox: InboxId,
+        attempt: u32,
+    },
 }
 
 impl ExchangeJob {
@@ -134,6 +141,9 @@ impl ExchangeJob {
         }
         | Self::Annulment {
             company, environment, ..
+        }
+        | Self::Confirm {
+            company, environment, ..
         }) = self;
         Scope {
             company: *company,
@@ -142,7 +152,10 @@ impl ExchangeJob {
     }
 
     pub fn attempt(&self) -> u32 {
-        let (Self::Deliver { attempt, .. } | Self::Approval { attempt, .. } | Self::Annulment { attempt, .. }) = self;
+        let (Self::Deliver { attempt, .. }
+        | Self::Approval { attempt, .. }
+        | Self::Annulment { attempt, .. }
+        | Self::Confirm { attempt, .. }) = self;
         *attempt
     }
 }

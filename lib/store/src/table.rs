@@ -62,7 +62,7 @@ pub use deliveries::Delivery;
 pub use designs::{CompanyDesign, DesignChanges, LogoKind, StoredLogo};
 pub use directory::{DirectoryEntry, DirectoryListing};
 pub use due::{DueEntry, DueRecord, SHARDS};
-pub use inbox::{InboxItem, Kept};
+pub use inbox::{AuthorityState, InboxItem, Kept, SpeaksFor};
 pub use key_uses::KeyUses;
 pub use keys::fiscal_day;
 pub use notices::{

@@ -1,10 +1,13 @@
 //! Receipts as other issuers send them.
 
+use std::sync::OnceLock;
+
 use ecf::Fecha;
 use jiff::Timestamp;
+use xmldsig::testing::{Cipher, Party, file};
 use xmldsig::{Identity, sign};
 
-use crate::{P12_PIN, test_p12};
+use crate::{P12_PIN, TestStack, test_p12};
 
 /// The RNC of the issuer of [`foreign_receipt`].
 pub const FOREIGN_RNC: &str = "101672919";
@@ -37,4 +40,38 @@ pub fn sign_foreign(xml: &str) -> Vec<u8> {
     sign(xml.as_bytes(), &identity)
         .expect("the test wrote canonical XML")
         .xml
+}
+
+/// Any canonical XML, signed with a certificate of the kit's authority. [`TestStack::trust_authority`] makes a deployment trust it.
+pub fn sign_certified(subject_serial: &str, xml: &str) -> Vec<u8> {
+    let (from, until) = validity();
+    let holder = authority().issue("CERTIFICADO DE PRUEBA", subject_serial, from, until);
+    let holder = holder.expect("OpenSSL makes a certificate");
+    let p12 = file(Some(&holder), &[&holder], Cipher::Aes256, P12_PIN).expect("OpenSSL makes a P12");
+    let identity = Identity::from_pkcs12(&p12, P12_PIN, from).expect("the P12 was made here");
+    sign(xml.as_bytes(), &identity)
+        .expect("the test wrote canonical XML")
+        .xml
+}
+
+impl TestStack {
+    /// Trusts the kit's authority, as an operator trusts a real one.
+    pub async fn trust_authority(&self) {
+        let pem = authority().certificate_pem().expect("OpenSSL writes a certificate");
+        self.trust(&String::from_utf8(pem).expect("PEM is text")).await;
+    }
+}
+
+/// One per process: an RSA key takes long to make.
+fn authority() -> &'static Party {
+    static AUTHORITY: OnceLock<Party> = OnceLock::new();
+    AUTHORITY.get_or_init(|| {
+        let (from, until) = validity();
+        Party::authority("AUTORIDAD DE PRUEBA", from, until, None).expect("OpenSSL makes a certificate")
+    })
+}
+
+fn validity() -> (Timestamp, Timestamp) {
+    let instant = |text: &str| text.parse().expect("a constant instant");
+    (instant("2026-01-01T04:00:00Z"), instant("2029-01-01T04:00:00Z"))
 }

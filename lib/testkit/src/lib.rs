@@ -29,7 +29,7 @@ pub use codes::{documented_codes, repository};
 pub use company::{CompanyBuilder, P12_PIN, RNC, TestCompany, test_p12};
 pub use contract::{check_answer, check_event};
 pub use drain::Queue;
-pub use foreign::{FOREIGN_RNC, foreign_receipt, sign_foreign, unsigned_receipt};
+pub use foreign::{FOREIGN_RNC, foreign_receipt, sign_certified, sign_foreign, unsigned_receipt};
 pub use peer::{Peer, PeerAnswer};
 pub use receipt::send_job;
 pub use receiver::{Received, Receiver};

@@ -3,7 +3,9 @@
 use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::messages::Rfce;
 use ecf::{Amounts, Draft, Encf, Fecha, FechaHora, Node, Numbered, ReceiptState, ReceiptType};
-use ecf_store::{ContentHash, Created, Mode, NewNote, NewReceipt, Receipt, ReceiptId, Scope, Signed, SubmissionJob};
+use ecf_store::{
+    ContentHash, Created, Mode, NewNote, NewReceipt, Receipt, ReceiptId, Scope, Signed, SubmissionJob, Verdict,
+};
 use serde_json::{Value, json};
 use xmldsig::Identity;
 
@@ -21,6 +23,36 @@ impl TestStack {
         let encf: Encf = encf.parse().expect("the test gave a number");
         let payload = payload(company, encf.receipt_type(), Fecha::at(self.clock().now()));
         self.signed(company, encf, key, &payload, None).await
+    }
+
+    /// The same receipt after the authority accepted it; nothing of it is in its outbox.
+    pub async fn accept(&self, receipt: &Receipt) -> Receipt {
+        let (table, now) = (self.table(), self.clock().now());
+        let (scope, id) = (&receipt.scope, &receipt.public_id);
+        let minute = jiff::SignedDuration::from_mins(1);
+        table
+            .claim_send(scope, id, now, minute)
+            .await
+            .expect("the table answers");
+        table
+            .record_submitted(scope, id, "track-1", now)
+            .await
+            .expect("the table answers");
+        let verdict = Verdict {
+            state: ReceiptState::Accepted,
+            track_id: None,
+            error_code: None,
+            error_message: None,
+            secuencia_utilizada: None,
+            taxauth_response: None,
+            outbox: Vec::new(),
+        };
+        table
+            .record_verdict(scope, id, verdict, now)
+            .await
+            .expect("the table answers");
+        let accepted = table.receipt(scope, id).await.expect("the table answers");
+        accepted.expect("the receipt is there")
     }
 
     /// A signed note (33 or 34) with this number, `CodigoModificacion` and amount, on a receipt of [`Self::signed_receipt`]. It is held

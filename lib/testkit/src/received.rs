@@ -1,7 +1,7 @@
 //! Receipts of other issuers as `reception` leaves them: both documents in the bucket, the item in the inbox, its news told.
 
 use ecf::{Encf, Rnc};
-use ecf_store::{ArtifactKind, ContentHash, InboxId, InboxItem, Kept};
+use ecf_store::{ArtifactKind, AuthorityState, ContentHash, InboxId, InboxItem, Kept, SpeaksFor};
 use ecf_webhooks::News;
 
 use crate::{FOREIGN_RNC, TestCompany, TestStack};
@@ -19,20 +19,30 @@ impl TestStack {
         let (now, scope) = (self.clock().now(), &company.scope);
         let encf: Encf = encf.parse().expect("the test gave a number");
         let rnc_emisor: Rnc = FOREIGN_RNC.parse().expect("a constant RNC");
+        let signature = ContentHash::of(xml);
         let item = InboxItem {
-            id: InboxId::new(now, scope, &rnc_emisor, &encf),
+            id: InboxId::new(now, scope, &rnc_emisor, &encf, &signature.to_string()),
             rnc_emisor,
-            razon_social_emisor: razon_social.map(str::to_owned),
+            razon_social_emisor: razon_social.map(Into::into),
             rnc_comprador: company.rnc.clone(),
             encf,
             ecf_type: encf.receipt_type(),
-            monto_total: Some("1000.00".to_owned()),
-            fecha_emision: Some("27-11-2026".to_owned()),
-            signer: "CN=PRUEBA DEL SISTEMA".to_owned(),
+            monto_total: Some("1000.00".into()),
+            fecha_emision: Some("27-11-2026".into()),
+            signer: "CN=PRUEBA DEL SISTEMA".into(),
+            signer_trusted: true,
+            speaks_for: Some(SpeaksFor::Taxpayer),
+            caller: None,
+            security_code: "aBc123".to_owned(),
+            authority: Some(AuthorityState::Pending),
+            authority_at: None,
+            superseded_by: None,
+            asked: 0,
             xml: ContentHash::of(xml),
             arecf: ContentHash::of(arecf),
             received_at: now,
             acked_at: None,
+            revision: 0,
         };
         let artifacts = self.artifacts();
         for (kind, bytes) in [(ArtifactKind::ReceivedXml, xml), (ArtifactKind::Arecf, arecf)] {
@@ -40,7 +50,7 @@ impl TestStack {
             put.await.expect("the bucket takes documents");
         }
         let news = News::InboxReceived { item: &item }.announcement(scope, company.rnc.as_str(), now);
-        let kept = self.table().keep_received(scope, &item, &news).await;
+        let kept = self.table().keep_received(scope, &item, &signature, &news).await;
         assert_eq!(kept.expect("the table takes items"), Kept::New);
         item
     }

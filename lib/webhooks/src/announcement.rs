@@ -9,8 +9,8 @@ use std::time::Duration;
 use ecf::ReceiptType;
 use ecf::catalogue::EstadoAprobacion;
 use ecf_store::{
-    Announcement, AnnouncementId, BuyerAnswer, InboxItem, Queues, Receipt, Scope, StoreError, Table, WebhookId,
-    WebhookJob,
+    Announcement, AnnouncementId, AuthorityState, BuyerAnswer, InboxItem, Queues, Receipt, Scope, StoreError, Table,
+    WebhookId, WebhookJob,
 };
 use jiff::{Timestamp, civil::Date};
 use serde::Serialize;
@@ -65,6 +65,13 @@ pub enum News<'a> {
         /// The receipt, as it is in the inbox.
         item: &'a InboxItem,
     },
+    /// The tax authority said what it holds of a received receipt.
+    InboxConfirmed {
+        /// The receipt, as it is in the inbox.
+        item: &'a InboxItem,
+        /// What the authority said.
+        state: AuthorityState,
+    },
     /// A buyer answered a receipt.
     ApprovalReceived {
         /// The receipt.
@@ -112,6 +119,8 @@ enum Details<'a> {
         rnc_comprador: &'a str,
         monto_total: Option<&'a str>,
         fecha_emision: Option<&'a str>,
+        signer_trusted: bool,
+        authority_state: Option<&'static str>,
     },
     Approval {
         receipt_id: String,
@@ -120,6 +129,7 @@ enum Details<'a> {
         rnc_comprador: Option<&'a str>,
         buyer_status: &'static str,
         reason: Option<&'a str>,
+        signer_trusted: bool,
     },
 }
 
@@ -130,6 +140,7 @@ impl News<'_> {
             Self::SequenceExpiring { .. } => EventName::SequenceExpiring,
             Self::WebhookPaused { .. } => EventName::WebhookPaused,
             Self::InboxReceived { .. } => EventName::InboxReceived,
+            Self::InboxConfirmed { .. } => EventName::InboxConfirmed,
             Self::ApprovalReceived { .. } => EventName::ApprovalReceived,
         }
     }
@@ -155,6 +166,11 @@ impl News<'_> {
                 webhook, failing_since, ..
             } => format!("{webhook}/{}", failing_since.as_millisecond()),
             Self::InboxReceived { item } => item.id.to_string(),
+            Self::InboxConfirmed { item, .. } => item.id.to_string(),
+            // The answer of a trusted signer may replace a provisional one.
+            Self::ApprovalReceived { receipt, answer } if answer.signer_trusted => {
+                format!("{}/trusted", receipt.public_id)
+            }
             Self::ApprovalReceived { receipt, .. } => receipt.public_id.to_string(),
         }
     }
@@ -221,16 +237,8 @@ impl News<'_> {
                 reason,
                 failing_since: without_offset(*failing_since),
             },
-            Self::InboxReceived { item } => Details::Inbox {
-                inbox_id: item.id.to_string(),
-                ecf_type: item.ecf_type.as_str(),
-                encf: item.encf.to_string(),
-                rnc_emisor: item.rnc_emisor.as_str(),
-                razon_social_emisor: item.razon_social_emisor.as_deref(),
-                rnc_comprador: item.rnc_comprador.as_str(),
-                monto_total: item.monto_total.as_deref(),
-                fecha_emision: item.fecha_emision.as_deref(),
-            },
+            Self::InboxReceived { item } => inbox(item, item.authority),
+            Self::InboxConfirmed { item, state } => inbox(item, Some(*state)),
             Self::ApprovalReceived { receipt, answer } => Details::Approval {
                 receipt_id: receipt.public_id.to_string(),
                 ecf_type: receipt.ecf_type.as_str(),
@@ -241,8 +249,24 @@ impl News<'_> {
                     EstadoAprobacion::Rechazado => "rejected",
                 },
                 reason: answer.reason.as_deref(),
+                signer_trusted: answer.signer_trusted,
             },
         }
+    }
+}
+
+fn inbox(item: &InboxItem, authority: Option<AuthorityState>) -> Details<'_> {
+    Details::Inbox {
+        inbox_id: item.id.to_string(),
+        ecf_type: item.ecf_type.as_str(),
+        encf: item.encf.to_string(),
+        rnc_emisor: item.rnc_emisor.as_str(),
+        razon_social_emisor: item.razon_social_emisor.as_deref(),
+        rnc_comprador: item.rnc_comprador.as_str(),
+        monto_total: item.monto_total.as_deref(),
+        fecha_emision: item.fecha_emision.as_deref(),
+        signer_trusted: item.signer_trusted,
+        authority_state: authority.map(AuthorityState::as_str),
     }
 }
 

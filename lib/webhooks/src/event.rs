@@ -24,6 +24,8 @@ pub enum EventName {
     WebhookPaused,
     /// Another issuer sent a receipt, and it was acknowledged as received.
     InboxReceived,
+    /// The tax authority said what it holds of a receipt that another issuer sent.
+    InboxConfirmed,
     /// A buyer approved or rejected a receipt commercially.
     ApprovalReceived,
 }
@@ -39,7 +41,7 @@ const NOTICE_WILDCARDS: [&str; 2] = ["taxauth.*", "dgii.*"];
 
 impl EventName {
     /// Every event.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Accepted,
         Self::ConditionallyAccepted,
         Self::Rejected,
@@ -48,6 +50,7 @@ impl EventName {
         Self::SequenceExpiring,
         Self::WebhookPaused,
         Self::InboxReceived,
+        Self::InboxConfirmed,
         Self::ApprovalReceived,
     ];
 
@@ -63,6 +66,7 @@ impl EventName {
             Self::SequenceExpiring => "sequence.expiring",
             Self::WebhookPaused => "webhook.paused",
             Self::InboxReceived => "inbox.received",
+            Self::InboxConfirmed => "inbox.confirmed",
             Self::ApprovalReceived => "approval.received",
         }
     }

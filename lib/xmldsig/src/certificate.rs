@@ -90,6 +90,16 @@ pub enum CertificateError {
     /// The bytes are not an X.509 certificate.
     #[error("not an X.509 certificate: {0}")]
     Unreadable(String),
+    /// More than any certificate of an authorised issuer has.
+    #[error("the {part} of the certificate has {found} bytes, at most {most} are read")]
+    TooLarge {
+        /// What is too large.
+        part: &'static str,
+        /// Its size in bytes.
+        found: usize,
+        /// The limit in bytes.
+        most: usize,
+    },
     /// The validity starts later.
     #[error("the certificate is not valid before {not_before}, it is {now}")]
     NotYetValid {
@@ -117,6 +127,7 @@ impl CertificateError {
     pub fn code(&self) -> &'static str {
         match self {
             Self::Unreadable(_) => "unreadable_certificate",
+            Self::TooLarge { .. } => "certificate_too_large",
             Self::NotYetValid { .. } => "not_yet_valid",
             Self::Expired { .. } => "expired",
             Self::KeyUsage => "key_usage",

@@ -36,7 +36,7 @@ pub use choice::{Choice, Unusable};
 pub use identity::{Identity, ProofError};
 pub use pkcs12::{InspectedCertificate, InspectedKey, Inspection, P12Error, P12Problem, Protection, inspect_pkcs12};
 pub use sign::{SignError, Signed, sign, sign_foreign};
-pub use trust::{Authorities, AuthoritiesError, UntrustedError};
+pub use trust::{Authorities, AuthoritiesError, Chain, UntrustedError};
 pub use unsigned::without_signature;
 pub use verify::{Check, Outcome, Report, Verified, VerifyError, examine, verify};
 pub use xml::{Limits, XmlError, XmlErrorKind};

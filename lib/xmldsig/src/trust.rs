@@ -11,6 +11,7 @@ use webpki::{
 
 use crate::certificate::{Certificate, CertificateError};
 use crate::identity::Identity;
+use crate::verify::Verified;
 
 /// Authorities that are trusted to issue certificates, roots or subordinate ones: each ends a chain.
 #[derive(Debug)]
@@ -48,6 +49,33 @@ pub struct UntrustedError {
     pub reason: String,
 }
 
+/// A signer's certificate with the others that came along, which may be links of its chain.
+#[derive(Debug, Clone, Copy)]
+pub struct Chain<'a> {
+    /// The signer's certificate.
+    pub leaf: &'a Certificate,
+    /// The others, in any order.
+    pub others: &'a [Certificate],
+}
+
+impl<'a> From<&'a Identity> for Chain<'a> {
+    fn from(identity: &'a Identity) -> Self {
+        Self {
+            leaf: identity.certificate(),
+            others: identity.other_certificates(),
+        }
+    }
+}
+
+impl<'a> From<&'a Verified> for Chain<'a> {
+    fn from(verified: &'a Verified) -> Self {
+        Self {
+            leaf: &verified.certificate,
+            others: &verified.other_certificates,
+        }
+    }
+}
+
 /// A chain may serve any purpose: what a signer's certificate is for, its key usage says.
 struct AnyPurpose;
 
@@ -78,20 +106,21 @@ impl Authorities {
         Ok(Self(authorities))
     }
 
-    /// Whether a chain leads from the identity's certificate to one of these, each link valid at `now`. Links that are missing here may
-    /// come with the identity's own file. Revocation is not asked about. Keys of less than 2048 bits and SHA-1 make no link.
+    /// Whether a chain leads from the signer's certificate to one of these, each link valid at `at`. Links that are missing here may
+    /// come with the signer's certificate. Revocation is not asked about. Keys of less than 2048 bits and SHA-1 make no link.
     ///
     /// # Errors
     ///
     /// [`UntrustedError`] when there is none.
-    pub fn vouch_for(&self, identity: &Identity, now: Timestamp) -> Result<(), UntrustedError> {
-        let certificate = identity.certificate();
-        let anchors = encodings(self.0.iter().filter(|authority| authority.is_valid_at(now)));
+    pub fn vouch_for<'a>(&self, chain: impl Into<Chain<'a>>, at: Timestamp) -> Result<(), UntrustedError> {
+        let chain = chain.into();
+        let certificate = chain.leaf;
+        let anchors = encodings(self.0.iter().filter(|authority| authority.is_valid_at(at)));
         let anchors: Vec<TrustAnchor<'_>> = anchors.iter().flat_map(anchor_from_trusted_cert).collect();
-        let mut links = encodings(identity.other_certificates().iter().filter(|link| may_issue(link)));
+        let mut links = encodings(chain.others.iter().filter(|link| may_issue(link)));
         // One that cannot be read would hide what is wrong with the others.
         links.retain(|link| EndEntityCert::try_from(link).is_ok());
-        let seconds = u64::try_from(now.as_second()).unwrap_or_default();
+        let seconds = u64::try_from(at.as_second()).unwrap_or_default();
         let time = UnixTime::since_unix_epoch(Duration::from_secs(seconds));
         let leaf = CertificateDer::from(certificate.der.as_slice());
         let found = EndEntityCert::try_from(&leaf).and_then(|leaf| {
@@ -100,15 +129,15 @@ impl Authorities {
         });
         found.map_err(|error| UntrustedError {
             issuer: certificate.issuer.clone(),
-            reason: self.reason(&error, identity, now),
+            reason: self.reason(&error, chain, at),
         })
     }
 
-    fn reason(&self, error: &webpki::Error, identity: &Identity, now: Timestamp) -> String {
-        let certificate = identity.certificate();
+    fn reason(&self, error: &webpki::Error, chain: Chain<'_>, at: Timestamp) -> String {
+        let certificate = chain.leaf;
         let is_out_of_date = |authority: &Certificate| {
-            let mut below = std::iter::once(certificate).chain(identity.other_certificates());
-            !authority.is_valid_at(now) && below.any(|one| one.issuer == authority.subject)
+            let mut below = std::iter::once(certificate).chain(chain.others);
+            !authority.is_valid_at(at) && below.any(|one| one.issuer == authority.subject)
         };
         let said = match error {
             webpki::Error::UnknownIssuer if self.0.iter().any(is_out_of_date) => {

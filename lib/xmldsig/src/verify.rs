@@ -33,6 +33,8 @@ pub struct Verified {
     pub document: Vec<u8>,
     /// The signer's certificate. Neither its validity nor its issuer was checked.
     pub certificate: Certificate,
+    /// The other certificates that came along. Nothing proves them.
+    pub other_certificates: Vec<Certificate>,
     /// The text of `SignatureValue`, without white space.
     pub signature_value: String,
     /// The document verifies only without its text nodes of nothing but blanks, as the authority reads it.
@@ -190,11 +192,13 @@ fn run(xml: &[u8], limits: &Limits, report: &mut Report) -> Option<Verified> {
     let digest = digest.and_then(|outcome| report.keep(Check::Digest, outcome));
     let signer = signer.and_then(|outcome| report.keep(Check::SignatureValue, outcome));
     digest?;
-    let certificate = claims.signers?.into_iter().nth(signer?)?.certificate;
+    let mut certificates: Vec<_> = claims.signers?.into_iter().map(|one| one.certificate).collect();
+    let certificate = certificates.remove(signer?);
     report.certificate = Some(certificate.clone());
     Some(Verified {
         document,
         certificate,
+        other_certificates: certificates,
         signature_value: signature.value,
         whitespace_dropped: report.whitespace_dropped,
     })

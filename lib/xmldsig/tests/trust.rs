@@ -12,7 +12,7 @@ use openssl::stack::Stack;
 use openssl::x509::extension::{BasicConstraints, KeyUsage};
 use openssl::x509::{X509, X509NameBuilder};
 use xmldsig::testing::{Cipher, Party, file};
-use xmldsig::{Authorities, AuthoritiesError, Identity, UntrustedError};
+use xmldsig::{Authorities, AuthoritiesError, Certificate, CertificateError, Identity, UntrustedError};
 
 fn at(text: &str) -> Timestamp {
     text.parse().unwrap()
@@ -225,4 +225,35 @@ fn an_authoritys_certificate_signs_no_documents() {
         is_untrusted(&doubt, "the certificate is an authority's, not a signer's"),
         "{doubt:?}"
     );
+}
+
+/// A certificate whose subject has so many attributes.
+fn certificate_with_attributes(count: usize) -> Vec<u8> {
+    let key = key(2048);
+    let mut name = X509NameBuilder::new().unwrap();
+    for _ in 0..count {
+        name.append_entry_by_text("OU", &"x".repeat(60)).unwrap();
+    }
+    let name = name.build();
+    let mut builder = X509::builder().unwrap();
+    builder.set_version(2).unwrap();
+    builder.set_subject_name(&name).unwrap();
+    builder.set_issuer_name(&name).unwrap();
+    let (from, to) = (from().as_second(), to().as_second());
+    builder.set_not_before(&Asn1Time::from_unix(from).unwrap()).unwrap();
+    builder.set_not_after(&Asn1Time::from_unix(to).unwrap()).unwrap();
+    builder.set_pubkey(&key).unwrap();
+    builder.sign(&key, MessageDigest::sha256()).unwrap();
+    builder.build().to_der().unwrap()
+}
+
+#[test]
+fn s4_a_certificate_larger_than_any_issuers_is_not_read() {
+    assert!(Certificate::from_der(&certificate_with_attributes(15)).is_ok());
+    let part = |count| match Certificate::from_der(&certificate_with_attributes(count)) {
+        Err(CertificateError::TooLarge { part, .. }) => part,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(part(17), "subject");
+    assert_eq!(part(300), "encoding");
 }

@@ -75,7 +75,8 @@ async fn what_the_buyer_sent_back_is_in_it_and_makes_another_archive() {
         reason: None,
         acecf,
         received_at: now,
-        signer: "CN=COMPRADOR".to_owned(),
+        signer: "CN=COMPRADOR".into(),
+        signer_trusted: true,
     };
     let news = News::ApprovalReceived {
         receipt: &invoice,

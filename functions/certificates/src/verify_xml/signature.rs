@@ -1,7 +1,8 @@
 //! What is told of a document's signature and of who made it.
 
 use ecf::Rnc;
-use ecf_api::{Instant, Owner};
+use ecf_api::Instant;
+use ecf_trust::Owner;
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -1,7 +1,7 @@
 //! `POST /fe/aprobacioncomercial/api/ecf`.
 
 use ecf_store::{ArtifactKind, Receipt};
-use ecf_testkit::sign_foreign;
+use ecf_testkit::{sign_certified, sign_foreign};
 use serde_json::json;
 
 use crate::Api;
@@ -29,6 +29,12 @@ impl Api {
             .await
     }
 
+    /// A receipt that the authority accepted.
+    async fn accepted(&self) -> Receipt {
+        let receipt = self.stack.signed_receipt(&self.company, ENCF).await;
+        self.stack.accept(&receipt).await
+    }
+
     async fn receipt(&self) -> Receipt {
         let encf = ENCF.parse().unwrap();
         let receipt = self.stack.table().receipt_by_encf(&self.company.scope, &encf).await;
@@ -37,9 +43,9 @@ impl Api {
 }
 
 #[tokio::test]
-async fn the_buyers_first_answer_is_final() {
+async fn the_first_of_two_answers_of_unknown_signers_stays() {
     let api = Api::start().await;
-    api.stack.signed_receipt(&api.company, ENCF).await;
+    api.accepted().await;
     let rejection = sign_foreign(&acecf("2"));
     let expected = json!({ "codigo": "1", "estado": "Rechazo Comercial Recibido", "mensaje": [] });
     assert_eq!(api.answer(&rejection).await.expect(200), expected);
@@ -68,13 +74,73 @@ async fn the_buyers_first_answer_is_final() {
 }
 
 #[tokio::test]
+async fn s2_a_trusted_answer_replaces_a_planted_one_and_is_final() {
+    let api = Api::start().await;
+    api.stack.trust_authority().await;
+    api.accepted().await;
+    assert_eq!(api.answer(&sign_foreign(&acecf("2"))).await.status, 200);
+    let planted = api.receipt().await.buyer_answer.unwrap();
+    assert!(!planted.signer_trusted);
+    let genuine = sign_certified("RNC131880681", &acecf("1"));
+    assert_eq!(api.answer(&genuine).await.status, 200);
+    let answer = api.receipt().await.buyer_answer.unwrap();
+    assert_eq!((answer.estado.code(), answer.signer_trusted), ("1", true));
+    for later in [sign_foreign(&acecf("2")), sign_certified("RNC131880681", &acecf("2"))] {
+        let refused = api.answer(&later).await.expect(400);
+        assert_eq!(refused["detail"]["code"], "answered_already");
+    }
+    assert_eq!(api.receipt().await.buyer_answer.unwrap(), answer);
+    // Both answers are announced: an ERP that booked the first hears of the second.
+    assert_eq!(api.news(), 2);
+}
+
+#[tokio::test]
+async fn s2_a_receipt_that_the_authority_has_not_accepted_is_not_answered() {
+    let api = Api::start().await;
+    api.stack.trust_authority().await;
+    api.stack.signed_receipt(&api.company, ENCF).await;
+    let trusted = api
+        .answer(&sign_certified("RNC131880681", &acecf("1")))
+        .await
+        .expect(400);
+    assert_eq!(trusted["detail"]["code"], "receipt_not_valid");
+    let stranger = api.answer(&sign_foreign(&acecf("1"))).await.expect(400);
+    assert_eq!(stranger["detail"]["code"], "receipt_not_found");
+    assert_eq!(api.receipt().await.buyer_answer, None);
+}
+
+#[tokio::test]
+async fn s7_a_stranger_hears_the_same_of_every_receipt_that_does_not_fit() {
+    let api = Api::start().await;
+    api.stack.trust_authority().await;
+    api.accepted().await;
+    let other = |from: &str, to: &str| acecf("1").replace(from, to);
+    let mismatches = [
+        other(ENCF, "E310000000002"),
+        other("130000001", "131880681"),
+        other("<FechaEmision>27", "<FechaEmision>26"),
+        other(">11800<", ">11800.01<"),
+        other("131880681", "101672919"),
+    ];
+    let mut answers = Vec::new();
+    for xml in &mismatches {
+        let mut refused = api.answer(&sign_foreign(xml)).await.expect(400);
+        refused["detail"]["request_id"] = json!(null);
+        answers.push(refused);
+    }
+    assert!(answers.iter().all(|answer| *answer == answers[0]), "{answers:#?}");
+    assert_eq!(answers[0]["detail"]["code"], "receipt_not_found");
+}
+
+#[tokio::test]
 async fn what_does_not_fit_a_receipt_of_ours_is_refused_and_leaves_nothing() {
     let api = Api::start().await;
-    api.stack.signed_receipt(&api.company, ENCF).await;
+    api.stack.trust_authority().await;
+    api.accepted().await;
     let changed = |from: &str, to: &str| {
         let good = acecf("1");
         assert!(good.contains(from), "{from}");
-        sign_foreign(&good.replace(from, to))
+        sign_certified("RNC131880681", &good.replace(from, to))
     };
     let altered = String::from_utf8(sign_foreign(&acecf("1")))
         .unwrap()

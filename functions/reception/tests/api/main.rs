@@ -28,7 +28,11 @@ pub(crate) struct Api {
 
 impl Api {
     pub(crate) async fn start() -> Self {
-        let stack = TestStack::start().await;
+        Self::with(&[]).await
+    }
+
+    pub(crate) async fn with(parameters: &[(&str, &str)]) -> Self {
+        let stack = TestStack::with_parameters(parameters).await;
         let env = stack.env("reception");
         let router = router(App::from_env(&env, &stack.clients_of("reception"), stack.clock().clone()).unwrap());
         let company = stack.company_builder().without_ranges().verified().build().await;
@@ -68,13 +72,13 @@ impl Api {
     pub(crate) async fn inbox(&self) -> Vec<InboxItem> {
         self.stack
             .table()
-            .inbox(&self.company.scope, None, 100, 0)
+            .inbox(&self.company.scope, None, None, 100, 0)
             .await
             .unwrap()
             .0
     }
 
-    /// How often news of a receipt was queued.
+    /// How many messages were enqueued: announcements, and questions to the authority.
     pub(crate) fn news(&self) -> usize {
         self.stack.calls().count("SendMessage")
     }

@@ -2,8 +2,8 @@
 
 use axum::body::Body;
 use ecf::messages::Arecf;
-use ecf_store::ArtifactKind;
-use ecf_testkit::{FOREIGN_RNC, foreign_receipt, send, sign_foreign, unsigned_receipt};
+use ecf_store::{ArtifactKind, AuthorityState, SpeaksFor};
+use ecf_testkit::{FOREIGN_RNC, foreign_receipt, send, sign_certified, sign_foreign, unsigned_receipt};
 use http::Request;
 use http::header::CONTENT_TYPE;
 use jiff::SignedDuration;
@@ -38,7 +38,8 @@ async fn a_good_receipt_is_kept_before_it_is_acknowledged() {
         let kept = artifacts.received(scope, item.received_at, &item.id, kind, hash).await;
         assert_eq!(kept.unwrap().as_deref(), Some(bytes.as_slice()), "{kind:?}");
     }
-    assert_eq!(api.news(), 1);
+    // The announcement and the first question to the authority.
+    assert_eq!(api.news(), 2);
 }
 
 #[tokio::test]
@@ -171,18 +172,15 @@ async fn c12_another_encoding_is_an_error_of_specification_whatever_the_bytes() 
 }
 
 #[tokio::test]
-async fn the_first_of_two_with_one_number_stays() {
+async fn a_document_is_stored_once() {
     let api = Api::start().await;
     let now = api.clock().now();
-    let first = foreign_receipt(api.company.rnc.as_str(), ENCF, now);
-    let other = sign_foreign(&unsigned_receipt(api.company.rnc.as_str(), ENCF, now).replace("Yuca", "Batata"));
-    assert_eq!(acknowledged(&api.receive(&first).await), received());
+    let xml = foreign_receipt(api.company.rnc.as_str(), ENCF, now);
+    assert_eq!(acknowledged(&api.receive(&xml).await), received());
     let kept = api.inbox().await;
     api.clock().advance(SignedDuration::from_secs(60));
-    for xml in [&first, &other] {
-        assert_eq!(acknowledged(&api.receive(xml).await), not_received("3"));
-    }
-    assert_eq!((api.inbox().await, api.news()), (kept, 1));
+    assert_eq!(acknowledged(&api.receive(&xml).await), not_received("3"));
+    assert_eq!((api.inbox().await, api.news()), (kept, 2));
 
     // Of several at once, one is received.
     let xml = foreign_receipt(api.company.rnc.as_str(), "E310000000002", now);
@@ -191,6 +189,69 @@ async fn the_first_of_two_with_one_number_stays() {
     states.sort();
     assert_eq!(states, ["0", "1", "1"]);
     assert_eq!(api.inbox().await.len(), 2);
+}
+
+/// The document with another item, so that its signature is another.
+fn other(api: &Api) -> String {
+    unsigned_receipt(api.company.rnc.as_str(), ENCF, api.clock().now()).replace("Yuca", "Batata")
+}
+
+#[tokio::test]
+async fn s1_a_planted_document_locks_no_number_and_is_marked() {
+    let api = Api::start().await;
+    api.stack.trust_authority().await;
+    let planted = foreign_receipt(api.company.rnc.as_str(), ENCF, api.clock().now());
+    assert_eq!(acknowledged(&api.receive(&planted).await), received());
+    let genuine = sign_certified(&format!("RNC{FOREIGN_RNC}"), &other(&api));
+    assert_eq!(acknowledged(&api.receive(&genuine).await), received());
+    let marks: Vec<_> = api
+        .inbox()
+        .await
+        .iter()
+        .map(|item| (item.signer_trusted, item.speaks_for, item.authority))
+        .collect();
+    let pending = Some(AuthorityState::Pending);
+    assert_eq!(
+        marks,
+        [
+            (true, Some(SpeaksFor::Taxpayer), pending),
+            (false, Some(SpeaksFor::Person), pending)
+        ]
+    );
+    // The number belongs to the issuer's own document from now on.
+    let later = other(&api).replace("Batata", "Auyama");
+    assert_eq!(
+        acknowledged(&api.receive(&sign_foreign(&later)).await),
+        not_received("3")
+    );
+    assert_eq!(api.inbox().await.len(), 2);
+}
+
+#[tokio::test]
+async fn s1_a_trusted_signer_who_is_not_the_issuer_locks_no_number() {
+    let api = Api::start().await;
+    api.stack.trust_authority().await;
+    let good = unsigned_receipt(api.company.rnc.as_str(), ENCF, api.clock().now());
+    for (serial, xml) in [("IDCDO-00100000009", &good), ("RNC131880738", &other(&api))] {
+        assert_eq!(
+            acknowledged(&api.receive(&sign_certified(serial, xml)).await),
+            received()
+        );
+    }
+    assert_eq!(api.inbox().await.len(), 2);
+}
+
+#[tokio::test]
+async fn reception_trust_chain_refuses_signers_that_are_not_trusted() {
+    let api = Api::with(&[("ReceptionTrust", "chain")]).await;
+    api.stack.trust_authority().await;
+    let good = unsigned_receipt(api.company.rnc.as_str(), ENCF, api.clock().now());
+    assert_eq!(
+        acknowledged(&api.receive(&sign_foreign(&good)).await),
+        not_received("2")
+    );
+    let trusted = sign_certified("IDCDO-00100000009", &good);
+    assert_eq!(acknowledged(&api.receive(&trusted).await), received());
 }
 
 #[tokio::test]

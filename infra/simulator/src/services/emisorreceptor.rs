@@ -20,12 +20,14 @@ use crate::{
     call::Caller,
     document::Document,
     emisorreceptor::{self, Defecto},
+    environment::Environment,
+    facts::Facts,
     failure::Failure,
     signature,
-    state::Exchanged,
+    state::{Exchanged, Kind, NewDocument},
     structure,
     upload::Upload,
-    verdict::Codigo,
+    verdict::{Codigo, Verdict},
     xml::Element,
 };
 
@@ -144,7 +146,7 @@ struct Emision {
 }
 
 /// Sends a receipt and gives what was sent.
-async fn emitir(State(app): State<App>, _: Caller, body: Bytes) -> Result<Response, Failure> {
+async fn emitir(State(app): State<App>, caller: Caller, body: Bytes) -> Result<Response, Failure> {
     let order: Emision = read(&body, "EmisionComprobanteModel")?;
     let tipo = order.tipo_encf.to_string().trim_matches('"').parse().unwrap_or(0);
     if !emisorreceptor::EXCHANGED.contains(&tipo) {
@@ -177,6 +179,9 @@ async fn emitir(State(app): State<App>, _: Caller, body: Bytes) -> Result<Respon
             )
         }
     };
+    if order.defecto.is_none() {
+        accept(&app, caller.environment, &xml, now)?;
+    }
     let name = format!("{}{encf}.xml", emisorreceptor::RNC);
     // As the authority's own sender writes it.
     let part = format!(
@@ -199,6 +204,23 @@ async fn emitir(State(app): State<App>, _: Caller, body: Bytes) -> Result<Respon
         xml: xml.clone(),
     })?;
     Ok(([(header::CONTENT_TYPE, "application/xml")], xml).into_response())
+}
+
+/// Records a receipt as one that was sent to the authority and accepted: its buyer may ask about it.
+fn accept(app: &App, environment: Environment, xml: &str, now: jiff::Timestamp) -> Result<(), Failure> {
+    let Ok(document) = Document::read(xml.as_bytes()) else {
+        return Ok(());
+    };
+    app.state.add_document(&NewDocument {
+        environment,
+        kind: Kind::Ecf,
+        sha256: &document.sha256,
+        received_at: now,
+        visible_at: now,
+        verdict: &Verdict::accepted(Vec::new()),
+        facts: &Facts::of_receipt(&document),
+    })?;
+    Ok(())
 }
 
 /// How an acknowledgement is judged: signed, about the receipt, and with the reason that the receipt deserved.

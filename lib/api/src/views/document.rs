@@ -110,7 +110,7 @@ impl From<&BuyerDelivery> for BuyerDeliveryView {
     fn from(delivery: &BuyerDelivery) -> Self {
         Self {
             status: delivery.state.as_str(),
-            reason: delivery.words.clone(),
+            reason: delivery.words.clone().map(Into::into),
             attempts: delivery.attempts,
             updated_at: delivery.at.into(),
         }
@@ -126,6 +126,9 @@ pub struct BuyerAnswerView {
     pub reason: Option<String>,
     /// Who signed it: the subject of the certificate.
     pub signer: String,
+    /// Whether the certificate was issued by an authority that this deployment trusts. Another answer is provisional: that of a
+    /// trusted signer replaces it.
+    pub signer_trusted: bool,
     #[schema(value_type = String, format = DateTime)]
     pub received_at: Instant,
 }
@@ -137,8 +140,9 @@ impl From<&BuyerAnswer> for BuyerAnswerView {
                 EstadoAprobacion::Aceptado => "approved",
                 EstadoAprobacion::Rechazado => "rejected",
             },
-            reason: answer.reason.clone(),
-            signer: answer.signer.clone(),
+            reason: answer.reason.clone().map(Into::into),
+            signer: answer.signer.clone().into(),
+            signer_trusted: answer.signer_trusted,
             received_at: answer.received_at.into(),
         }
     }

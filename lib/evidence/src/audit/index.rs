@@ -3,11 +3,11 @@
 //! A spreadsheet takes a cell that begins like a formula for one, so such a cell gets an apostrophe before it. Control characters and
 //! marks of the writing direction, which make a line look like another, become blanks.
 
-use ecf_store::{Approval, ApprovalWay, GivenAnswer, InboxItem, Receipt, ToldState};
+use ecf_store::{Approval, ApprovalWay, AuthorityState, ForeignText, GivenAnswer, InboxItem, Receipt, ToldState};
 
 /// The first line. It begins with the mark by which spreadsheets know UTF-8.
 pub(super) const HEADING: &str = "\u{feff}kind,public_id,encf,ecf_type,status,issued_on,created_at,completed_at,counterparty_rnc,counterparty_name,\
-monto_total,security_code,track_id,external_id,error_code,error_message,folder,remarks\r\n";
+monto_total,security_code,track_id,external_id,error_code,error_message,signer_trusted,authority_state,folder,remarks\r\n";
 
 /// Where `counterparty_name` and `error_code` stand in the heading.
 const COUNTERPARTY_NAME: usize = 9;
@@ -42,6 +42,8 @@ impl Row {
                 optional(&receipt.external_id),
                 optional(&receipt.error_code),
                 optional(&receipt.error_message),
+                String::new(),
+                String::new(),
                 folder.unwrap_or_default().to_owned(),
             ],
         }
@@ -81,14 +83,19 @@ impl Row {
             open.map(|authority| authority.state.as_str().to_owned())
                 .unwrap_or_default(),
         );
-        cells.push(open.and_then(|authority| authority.words.clone()).unwrap_or_default());
+        cells.push(
+            open.and_then(|authority| authority.words.as_deref())
+                .unwrap_or_default()
+                .to_owned(),
+        );
+        cells.resize(cells.len() + 2, String::new());
         cells.push(folder.to_owned());
         Self { cells }
     }
 
     /// A receipt that it received.
     pub(super) fn received(item: &InboxItem, answer: Option<&GivenAnswer>, folder: &str) -> Self {
-        let optional = |text: &Option<String>| text.clone().unwrap_or_default();
+        let optional = |text: &Option<ForeignText>| text.as_deref().unwrap_or_default().to_owned();
         let mut cells = vec![
             "received".to_owned(),
             item.id.to_string(),
@@ -103,6 +110,8 @@ impl Row {
             optional(&item.monto_total),
         ];
         cells.resize(16, String::new());
+        cells.push(item.signer_trusted.to_string());
+        cells.push(item.authority.map_or("", AuthorityState::as_str).to_owned());
         cells.push(folder.to_owned());
         Self { cells }
     }

@@ -19,7 +19,7 @@ use super::{
     write::{Applied, Part, Transacted},
 };
 use crate::{
-    ContentHash, StoreError,
+    ContentHash, ForeignText, StoreError,
     ids::{ApprovalId, Scope},
 };
 
@@ -111,7 +111,7 @@ impl ToldState {
 pub struct Told {
     pub state: ToldState,
     /// What was answered, or why nothing was.
-    pub words: Option<String>,
+    pub words: Option<ForeignText>,
     /// When this was found out.
     pub at: Option<Timestamp>,
 }
@@ -125,7 +125,7 @@ impl Told {
     };
 
     /// Somebody who need not be told, and why.
-    pub fn not_needed(words: impl Into<String>, at: Timestamp) -> Self {
+    pub fn not_needed(words: impl Into<ForeignText>, at: Timestamp) -> Self {
         Self {
             state: ToldState::NotNeeded,
             words: Some(words.into()),
@@ -148,7 +148,7 @@ pub struct Approval {
     pub rnc_comprador: Rnc,
     pub encf: Encf,
     pub estado: EstadoAprobacion,
-    pub reason: Option<String>,
+    pub reason: Option<ForeignText>,
     /// The signed message.
     pub acecf: ContentHash,
     /// Where the issuer receives, when the caller said so; else the directory says it.
@@ -463,7 +463,7 @@ fn read(id: ApprovalId, stored: &Stored) -> Result<Approval, StoreError> {
         rnc_comprador: stored.parse(RNC_COMPRADOR)?,
         encf: stored.parse(ENCF)?,
         estado: stored.parse(ESTADO)?,
-        reason: owned(REASON)?,
+        reason: stored.opt_str(REASON)?.map(ForeignText::from),
         acecf: ContentHash::from_bytes(stored.hash(ACECF)?),
         receiver_url: owned(RECEIVER_URL)?,
         receipt_unknown: stored.flag(RECEIPT_UNKNOWN)?,
@@ -479,7 +479,7 @@ fn read(id: ApprovalId, stored: &Stored) -> Result<Approval, StoreError> {
 fn read_told(stored: &Stored, [state, words, at]: [&'static str; 3]) -> Result<Told, StoreError> {
     Ok(Told {
         state: one_of(stored, state, &ToldState::ALL, ToldState::as_str)?,
-        words: stored.opt_str(words)?.map(str::to_owned),
+        words: stored.opt_str(words)?.map(ForeignText::from),
         at: stored.opt_instant(at)?,
     })
 }

@@ -9,12 +9,12 @@ use super::{
     Query, Sort, Table,
     change::Change,
     item::{Stored, text},
-    keys::{self, DUE, Key, SK},
+    keys::{self, DUE, InboxList, Key, SK},
     write::Applied,
 };
 use crate::{
     StoreError,
-    ids::{AnnouncementId, AnnulmentId, ApprovalId, EventKey, ReceiptId, Scope, WebhookId},
+    ids::{AnnouncementId, AnnulmentId, ApprovalId, EventKey, InboxId, ReceiptId, Scope, WebhookId},
 };
 
 /// How many shards the index has.
@@ -42,6 +42,8 @@ pub enum DueRecord {
     Approval(ApprovalId),
     /// An annulment that the authority did not answer yet.
     Annulment(AnnulmentId),
+    /// A received receipt about which the authority is asked.
+    Inbox(InboxId),
     /// A P12 that a sign-up stored for its company to come.
     UnclaimedP12,
 }
@@ -59,6 +61,7 @@ impl DueEntry {
             DueRecord::Webhook(id) => keys::webhook(&self.scope, id),
             DueRecord::Approval(id) => keys::approval(&self.scope, id),
             DueRecord::Annulment(id) => keys::annulment(&self.scope, id),
+            DueRecord::Inbox(id) => keys::inbox_item(&self.scope, InboxList::All, id),
             DueRecord::UnclaimedP12 => keys::unclaimed_p12(&self.scope),
         }
     }
@@ -129,6 +132,7 @@ fn record_of(entry: &Stored) -> Result<(Scope, DueRecord), StoreError> {
             let id = id.parse().map_err(|error| entry.corrupt(SK, error))?;
             (keys::ending_scope(pk)?, DueRecord::Webhook(id))
         }
+        Some((keys::INBOX, _)) => (keys::ending_scope(pk)?, DueRecord::Inbox(entry.parse(SK)?)),
         Some((keys::UNCLAIMED, _)) => (keys::ending_scope(pk)?, DueRecord::UnclaimedP12),
         _ => {
             let (scope, id) = keys::parts(keys::RECEIPT, pk)?;

@@ -2,22 +2,32 @@
 //!
 //! An id begins with the time of receipt, so a partition of ids is a list in order of time. The list of all holds the
 //! record; the lists of unread and of acknowledged ones hold copies, moved by the acknowledgement, so that each filter reads
-//! and counts one partition.
+//! and counts one partition. Every change of a record raises its revision, so that record and copy never differ.
+//!
+//! [`receiving`] stores what arrives, [`confirming`] what the tax authority says of it.
+
+mod confirming;
+mod receiving;
 
 use ecf::{Encf, ReceiptType, Rnc, catalogue::EstadoAprobacion};
 use jiff::Timestamp;
 
 use super::{
-    Announcement, GivenAnswer, Query, Sort, Span, Table, announcements,
+    GivenAnswer, Query, Sort, Span, Table,
+    approvals::one_of,
     change::Change,
-    item::{Item, NewItem, Stored, bytes, instant, text},
-    keys::{self, InboxList, SK},
+    due::SHARDS,
+    item::{Item, NewItem, Stored, bytes, flag, instant, number, text},
+    keys::{self, DUE, InboxList, SK},
     write::{Part, Transacted},
 };
 use crate::{
-    ContentHash, StoreError,
+    ContentHash, ForeignText, StoreError,
     ids::{InboxId, Scope},
 };
+
+pub use confirming::AuthorityState;
+pub use receiving::Kept;
 
 const RNC_EMISOR: &str = "rnc_emisor";
 const RAZON_SOCIAL_EMISOR: &str = "razon_social_emisor";
@@ -32,26 +42,81 @@ const ARECF: &str = "arecf";
 const RECEIVED_AT: &str = "received_at";
 const ACKED_AT: &str = "acked_at";
 const ID: &str = "id";
+const SECURITY_CODE: &str = "sc";
+const SIGNER_TRUSTED: &str = "st";
+const SPEAKS_FOR: &str = "sf";
+const CALLER: &str = "cl";
+const AUTHORITY: &str = "au";
+const AUTHORITY_AT: &str = "aat";
+const SUPERSEDED_BY: &str = "sb";
+const ASKED: &str = "aq";
+const LEASE: &str = "lu";
+const REVISION: &str = "rv";
+/// Of a number: it belongs to a document that is proven.
+const PROVEN: &str = "pv";
+
+/// Whom the certificate of a document's signer names. It refuses nothing: who may sign for a taxpayer is not public.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpeaksFor {
+    /// The taxpayer whose word the document is.
+    Taxpayer,
+    /// A natural person, who may have the taxpayer's delegation.
+    Person,
+    /// Another taxpayer, or an owner that cannot be read.
+    Other,
+}
+
+impl SpeaksFor {
+    const ALL: [Self; 3] = [Self::Taxpayer, Self::Person, Self::Other];
+
+    /// As the inbox shows it, where the taxpayer is the document's issuer.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Taxpayer => "issuer",
+            Self::Person => "person",
+            Self::Other => "other",
+        }
+    }
+}
 
 /// A receipt that another issuer sent, and that we acknowledged as received.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InboxItem {
     pub id: InboxId,
     pub rnc_emisor: Rnc,
-    pub razon_social_emisor: Option<String>,
+    pub razon_social_emisor: Option<ForeignText>,
     pub rnc_comprador: Rnc,
     pub encf: Encf,
     pub ecf_type: ReceiptType,
     /// As the document writes it.
-    pub monto_total: Option<String>,
-    pub fecha_emision: Option<String>,
+    pub monto_total: Option<ForeignText>,
+    pub fecha_emision: Option<ForeignText>,
     /// The subject of the certificate whose signature was verified.
-    pub signer: String,
+    pub signer: ForeignText,
+    /// Whether the certificate's chain ends at an authority that the deployment keeps.
+    pub signer_trusted: bool,
+    /// Absent in records of before this was judged.
+    pub speaks_for: Option<SpeaksFor>,
+    /// The subject of the token that the sender showed, where the company demands one.
+    pub caller: Option<ForeignText>,
+    /// The first six characters of the signature, by which the authority tells one document of a number from another. Empty in
+    /// records of before it was stored.
+    pub security_code: String,
+    /// What the tax authority says of it; `None` where it is not asked: in certification, and of records of before.
+    pub authority: Option<AuthorityState>,
+    /// When its answer was recorded.
+    pub authority_at: Option<Timestamp>,
+    /// The confirmed document of the same number.
+    pub superseded_by: Option<InboxId>,
+    /// How many questions to the tax authority were begun.
+    pub asked: u32,
     pub xml: ContentHash,
     pub arecf: ContentHash,
     pub received_at: Timestamp,
     /// When the company's ERP acknowledged it first.
     pub acked_at: Option<Timestamp>,
+    /// How often the record was changed.
+    pub revision: u32,
 }
 
 impl InboxItem {
@@ -64,79 +129,20 @@ impl InboxItem {
             None => "received",
         }
     }
-}
 
-/// What became of a receipt that was to be kept.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
-    New,
-    /// The issuer sent this number before; the first one stays.
-    Duplicate,
+    /// Whether the document proves by itself that its number is the issuer's: the certificate is trusted and names the issuer.
+    fn proves_its_number(&self) -> bool {
+        self.signer_trusted && self.speaks_for == Some(SpeaksFor::Taxpayer)
+    }
 }
 
 impl Table {
-    /// Keeps a receipt together with the news of it, unless its number came before. Its documents are in the bucket already.
-    pub async fn keep_received(
-        &self,
-        scope: &Scope,
-        item: &InboxItem,
-        news: &Announcement,
-    ) -> Result<Kept, StoreError> {
-        let lock = keys::received_lock(scope, &item.rnc_emisor, &item.encf);
-        let parts = vec![
-            Part::PutNew(NewItem::new(&lock).with(ID, text(item.id)).build()),
-            Part::PutNew(stored(scope, InboxList::All, item)),
-            Part::PutNew(stored(scope, InboxList::Unread, item)),
-            Part::PutNew(announcements::item(scope, news)),
-        ];
-        match self.transact("keep received receipt", parts).await {
-            Ok(Transacted::Done) => Ok(Kept::New),
-            Ok(Transacted::Refused(_)) => Ok(Kept::Duplicate),
-            // Perhaps only the answer was lost: the lock tells whose receipt has the number.
-            Err(error) if error.is_retryable() => match self.read("read received lock", &lock).await? {
-                Some(lock) if lock.parse::<InboxId>(ID)? == item.id => {
-                    let found = self.inbox_item(scope, &item.id).await?;
-                    let ours = found.is_some_and(|found| found.arecf == item.arecf);
-                    Ok(if ours { Kept::New } else { Kept::Duplicate })
-                }
-                Some(_) => Ok(Kept::Duplicate),
-                None => Err(error),
-            },
-            Err(error) => Err(error),
-        }
-    }
-
-    /// Whether the issuer sent this number before.
-    pub async fn was_received(&self, scope: &Scope, rnc_emisor: &Rnc, encf: &Encf) -> Result<bool, StoreError> {
-        let lock = keys::received_lock(scope, rnc_emisor, encf);
-        Ok(self.read("read received lock", &lock).await?.is_some())
-    }
-
-    /// What the issuer sent under this number.
-    pub async fn received(
-        &self,
-        scope: &Scope,
-        rnc_emisor: &Rnc,
-        encf: &Encf,
-    ) -> Result<Option<InboxItem>, StoreError> {
-        let lock = keys::received_lock(scope, rnc_emisor, encf);
-        match self.read("read received lock", &lock).await? {
-            Some(lock) => self.inbox_item(scope, &lock.parse(ID)?).await,
-            None => Ok(None),
-        }
-    }
-
-    pub async fn inbox_item(&self, scope: &Scope, id: &InboxId) -> Result<Option<InboxItem>, StoreError> {
-        let key = keys::inbox_item(scope, InboxList::All, id);
-        let stored = self.read("read inbox item", &key).await?;
-        stored.as_ref().map(read).transpose()
-    }
-
     /// What was received, newest first, and how much there is of it: all, or only what was acknowledged, or was not.
     pub async fn inbox(
         &self,
         scope: &Scope,
         acked: Option<bool>,
+        authority: Option<AuthorityState>,
         limit: usize,
         offset: usize,
     ) -> Result<(Vec<InboxItem>, usize), StoreError> {
@@ -145,9 +151,11 @@ impl Table {
             Some(false) => InboxList::Unread,
             Some(true) => InboxList::Acked,
         };
+        let only = authority.map(|state| (AUTHORITY, text(state.as_str())));
         let query = Query {
             newest_first: true,
             consistent: true,
+            only: only.into_iter().collect(),
             ..Query::of(keys::inbox_partition(scope, list))
         };
         let total = self.count_items("count inbox", &query).await?;
@@ -203,29 +211,47 @@ impl Table {
         id: &InboxId,
         now: Timestamp,
     ) -> Result<Option<InboxItem>, StoreError> {
-        let Some(item) = self.inbox_item(scope, id).await? else {
-            return Ok(None);
-        };
-        if item.acked_at.is_some() {
-            return Ok(Some(item));
+        for _ in 0..ACK_ROUNDS {
+            let Some(item) = self.inbox_item(scope, id).await? else {
+                return Ok(None);
+            };
+            if item.acked_at.is_some() {
+                return Ok(Some(item));
+            }
+            let revision = (item.revision > 0).then(|| number(item.revision));
+            let acked = InboxItem {
+                acked_at: Some(super::item::to_millis(now)),
+                revision: item.revision.saturating_add(1),
+                ..item
+            };
+            let record = Change::of(keys::inbox_item(scope, InboxList::All, id))
+                .set(ACKED_AT, instant(now))
+                .set(REVISION, number(acked.revision))
+                .when("attribute_exists(#pk) AND attribute_not_exists(acked_at)")
+                .still(REVISION, revision);
+            let parts = vec![
+                Part::Update(record),
+                Part::Delete(keys::inbox_item(scope, InboxList::Unread, id)),
+                Part::PutNew(stored(scope, InboxList::Acked, &acked)),
+            ];
+            match self.transact("acknowledge inbox item", parts).await? {
+                Transacted::Done => return Ok(Some(acked)),
+                // Another acknowledgement was faster, or the tax authority's answer was recorded meanwhile.
+                Transacted::Refused(_) => {}
+            }
         }
-        let acked = InboxItem {
-            acked_at: Some(super::item::to_millis(now)),
-            ..item
-        };
-        let record = Change::of(keys::inbox_item(scope, InboxList::All, id))
-            .set(ACKED_AT, instant(now))
-            .when("attribute_exists(#pk) AND attribute_not_exists(acked_at)");
-        let parts = vec![
-            Part::Update(record),
-            Part::Delete(keys::inbox_item(scope, InboxList::Unread, id)),
-            Part::PutNew(stored(scope, InboxList::Acked, &acked)),
-        ];
-        match self.transact("acknowledge inbox item", parts).await? {
-            Transacted::Done => Ok(Some(acked)),
-            // Another acknowledgement was faster.
-            Transacted::Refused(_) => self.inbox_item(scope, id).await,
-        }
+        Err(StoreError::retry("acknowledge inbox item", "the item keeps changing"))
+    }
+}
+
+/// How often an acknowledgement is repeated because the item changed meanwhile.
+const ACK_ROUNDS: usize = 5;
+
+/// The list that has the item's copy.
+fn current_list(item: &InboxItem) -> InboxList {
+    match item.acked_at {
+        None => InboxList::Unread,
+        Some(_) => InboxList::Acked,
     }
 }
 
@@ -248,7 +274,7 @@ fn within(scope: &Scope, span: &Span, after: Option<&InboxId>) -> Query<'static>
 }
 
 fn stored(scope: &Scope, list: InboxList, item: &InboxItem) -> Item {
-    NewItem::new(&keys::inbox_item(scope, list, &item.id))
+    let new = NewItem::new(&keys::inbox_item(scope, list, &item.id))
         .with(RNC_EMISOR, text(&item.rnc_emisor))
         .with_some(RAZON_SOCIAL_EMISOR, item.razon_social_emisor.as_ref().map(text))
         .with(RNC_COMPRADOR, text(&item.rnc_comprador))
@@ -257,28 +283,55 @@ fn stored(scope: &Scope, list: InboxList, item: &InboxItem) -> Item {
         .with_some(MONTO_TOTAL, item.monto_total.as_ref().map(text))
         .with_some(FECHA_EMISION, item.fecha_emision.as_ref().map(text))
         .with(SIGNER, text(&item.signer))
+        .with(SIGNER_TRUSTED, flag(item.signer_trusted))
+        .with_some(SPEAKS_FOR, item.speaks_for.map(|whom| text(whom.as_str())))
+        .with_some(CALLER, item.caller.as_ref().map(text))
+        .with(SECURITY_CODE, text(&item.security_code))
+        .with_some(AUTHORITY, item.authority.map(|state| text(state.as_str())))
+        .with_some(AUTHORITY_AT, item.authority_at.map(instant))
+        .with_some(SUPERSEDED_BY, item.superseded_by.map(text))
         .with(XML, bytes(item.xml))
         .with(ARECF, bytes(item.arecf))
         .with(RECEIVED_AT, instant(item.received_at))
-        .with_some(ACKED_AT, item.acked_at.map(instant))
-        .build()
+        .with_some(ACKED_AT, item.acked_at.map(instant));
+    match (list, item.authority) {
+        (InboxList::All, Some(AuthorityState::Pending)) => new
+            .with(DUE.pk, text(keys::due_partition(item.id.spread() % SHARDS)))
+            .with(DUE.sk, text(keys::due_sort(item.received_at + confirming::FIRST_LOOK))),
+        _ => new,
+    }
+    .build()
 }
 
 fn read(stored: &Stored) -> Result<InboxItem, StoreError> {
-    let owned = |name| stored.opt_str(name).map(|text| text.map(str::to_owned));
+    let foreign = |name| stored.opt_str(name).map(|text| text.map(ForeignText::from));
+    let is_known = |name: &str| stored.has(name);
     Ok(InboxItem {
         id: stored.parse(SK)?,
         rnc_emisor: stored.parse(RNC_EMISOR)?,
-        razon_social_emisor: owned(RAZON_SOCIAL_EMISOR)?,
+        razon_social_emisor: foreign(RAZON_SOCIAL_EMISOR)?,
         rnc_comprador: stored.parse(RNC_COMPRADOR)?,
         encf: stored.parse(ENCF)?,
         ecf_type: stored.parse(ECF_TYPE)?,
-        monto_total: owned(MONTO_TOTAL)?,
-        fecha_emision: owned(FECHA_EMISION)?,
-        signer: stored.str(SIGNER)?.to_owned(),
+        monto_total: foreign(MONTO_TOTAL)?,
+        fecha_emision: foreign(FECHA_EMISION)?,
+        signer: stored.str(SIGNER)?.into(),
+        signer_trusted: stored.flag(SIGNER_TRUSTED)?,
+        speaks_for: is_known(SPEAKS_FOR)
+            .then(|| one_of(stored, SPEAKS_FOR, &SpeaksFor::ALL, SpeaksFor::as_str))
+            .transpose()?,
+        caller: foreign(CALLER)?,
+        security_code: stored.opt_str(SECURITY_CODE)?.unwrap_or_default().to_owned(),
+        authority: is_known(AUTHORITY)
+            .then(|| one_of(stored, AUTHORITY, &AuthorityState::ALL, AuthorityState::as_str))
+            .transpose()?,
+        authority_at: stored.opt_instant(AUTHORITY_AT)?,
+        superseded_by: stored.opt_parse(SUPERSEDED_BY)?,
+        asked: stored.opt_parse(ASKED)?.unwrap_or(0),
         xml: ContentHash::from_bytes(stored.hash(XML)?),
         arecf: ContentHash::from_bytes(stored.hash(ARECF)?),
         received_at: stored.instant(RECEIVED_AT)?,
         acked_at: stored.opt_instant(ACKED_AT)?,
+        revision: stored.opt_parse(REVISION)?.unwrap_or(0),
     })
 }

@@ -11,7 +11,7 @@ use jiff::{Timestamp, civil::Date, tz::Offset};
 
 use super::breaker::Host;
 use crate::{
-    StoreError,
+    ContentHash, StoreError,
     ids::{
         AnnouncementId, AnnulmentId, ApiKeyId, ApprovalId, CertificateId, CompanyId, DeliveryId, EventKey, InboxId,
         NoticeId, ReceiptId, Scope, WebhookId,
@@ -359,9 +359,11 @@ pub(crate) enum InboxList {
     Acked,
 }
 
+pub(crate) const INBOX: &str = "in";
+
 pub(crate) fn inbox_partition(owner: &Scope, list: InboxList) -> String {
     let kind = match list {
-        InboxList::All => "in",
+        InboxList::All => INBOX,
         InboxList::Unread => "iu",
         InboxList::Acked => "ia",
     };
@@ -376,6 +378,15 @@ pub(crate) fn inbox_item(owner: &Scope, list: InboxList, id: &InboxId) -> Key {
 /// Makes a number of another issuer one that was received.
 pub(crate) fn received_lock(owner: &Scope, rnc_emisor: &Rnc, encf: &Encf) -> Key {
     Key::new(format!("il#{}#{rnc_emisor}", scope(owner)), encf.to_string())
+}
+
+/// Makes each document of a number of another issuer one that was received, by the hash of its signature.
+pub(crate) fn received_copy(owner: &Scope, rnc_emisor: &Rnc, encf: &Encf, signature: &ContentHash) -> Key {
+    Key::new(received_copies(owner, rnc_emisor, encf), signature.to_string())
+}
+
+pub(crate) fn received_copies(owner: &Scope, rnc_emisor: &Rnc, encf: &Encf) -> String {
+    format!("ic#{}#{rnc_emisor}#{encf}", scope(owner))
 }
 
 pub(crate) const APPROVAL: &str = "ap";
@@ -574,7 +585,7 @@ notice for one  nf#040g2081040g2081040g2081040g2081 / 000000000007
         let at: Timestamp = "2026-11-28T02:30:00.5Z".parse().unwrap();
         let today = fiscal_day(at);
         let sender: Rnc = "130000001".parse().unwrap();
-        let inbox_id = InboxId::new(at, &owner, &sender, &encf);
+        let inbox_id = InboxId::new(at, &owner, &sender, &encf, "Ab3xY9");
         let page = [
             ("company", company(&company_id).to_string()),
             ("design", design(&company_id).to_string()),
@@ -639,6 +650,10 @@ notice for one  nf#040g2081040g2081040g2081040g2081 / 000000000007
                 inbox_item(&owner, InboxList::Acked, &inbox_id).to_string(),
             ),
             ("received", received_lock(&owner, &sender, &encf).to_string()),
+            (
+                "received copy",
+                received_copy(&owner, &sender, &encf, &ContentHash::of(b"signature")).to_string(),
+            ),
             (
                 "approval",
                 approval(&owner, &ApprovalId::of("submit", &owner, "answer-1")).to_string(),

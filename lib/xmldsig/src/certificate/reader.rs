@@ -18,6 +18,13 @@ const EC_PUBLIC_KEY: [u8; 7] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 2, 1];
 const KEY_USAGE: [u8; 3] = [0x55, 0x1D, 15];
 const BASIC_CONSTRAINTS: [u8; 3] = [0x55, 0x1D, 19];
 
+/// Largest certificate that is read. Real ones have 1 to 3 KB; parts of it are stored with receipts and inbox items.
+const MOST_BYTES: usize = 16 * 1024;
+/// Largest subject and issuer, in one line.
+const MOST_NAME_BYTES: usize = 1024;
+/// Largest serial number; RFC 5280 allows 20 bytes.
+const MOST_SERIAL_NUMBER_BYTES: usize = 64;
+
 impl From<BerError> for CertificateError {
     fn from(error: BerError) -> Self {
         Self::Unreadable(error.to_string())
@@ -26,6 +33,7 @@ impl From<BerError> for CertificateError {
 
 /// The certificate, and the numbers of its key when that is an RSA key.
 pub(crate) fn read(der: &[u8]) -> Result<(Certificate, Option<RsaNumbers<'_>>), CertificateError> {
+    limit("encoding", der.len(), MOST_BYTES)?;
     let mut file = Ber::new(der);
     let mut signed = file.sequence()?;
     let mut fields = signed.sequence()?;
@@ -38,7 +46,9 @@ pub(crate) fn read(der: &[u8]) -> Result<(Certificate, Option<RsaNumbers<'_>>), 
 
     // `version`
     fields.optional(CONTEXT_0)?;
-    let serial_number = hexadecimal(fields.expect(INTEGER)?.contents)?;
+    let serial_number = fields.expect(INTEGER)?.contents;
+    limit("serial number", serial_number.len(), MOST_SERIAL_NUMBER_BYTES)?;
+    let serial_number = hexadecimal(serial_number)?;
     fields.sequence()?;
     let issuer = names::read(fields.sequence()?)?;
     let mut validity = fields.sequence()?;
@@ -48,6 +58,8 @@ pub(crate) fn read(der: &[u8]) -> Result<(Certificate, Option<RsaNumbers<'_>>), 
     let extensions = extensions(fields)?;
 
     let (subject_line, issuer_line) = (names::one_line(&subject), names::one_line(&issuer));
+    limit("subject", subject_line.len(), MOST_NAME_BYTES)?;
+    limit("issuer", issuer_line.len(), MOST_NAME_BYTES)?;
     let certificate = Certificate {
         subject_cn: first(&subject, "CN").unwrap_or_default(),
         subject_serial: first(&subject, "serialNumber"),
@@ -66,6 +78,13 @@ pub(crate) fn read(der: &[u8]) -> Result<(Certificate, Option<RsaNumbers<'_>>), 
         der: der.to_vec(),
     };
     Ok((certificate, numbers))
+}
+
+fn limit(part: &'static str, found: usize, most: usize) -> Result<(), CertificateError> {
+    match found <= most {
+        true => Ok(()),
+        false => Err(CertificateError::TooLarge { part, found, most }),
+    }
 }
 
 fn first(name: &[Entry], attribute: &str) -> Option<String> {

@@ -190,7 +190,8 @@ fn b4_a_document_shows_the_stages_that_it_reached_in_order_of_time() {
         reason: None,
         acecf: ContentHash::from_bytes([3; 32]),
         received_at: "2026-11-27T15:00:00Z".parse().unwrap(),
-        signer: "CN=buyer".to_owned(),
+        signer: "CN=buyer".into(),
+        signer_trusted: true,
     };
     let stages = |receipt: Receipt| {
         serde_json::to_value(DocumentView::of(&receipt, &StampHosts::default())).unwrap()["stages"].clone()

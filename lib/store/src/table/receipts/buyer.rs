@@ -4,13 +4,13 @@ use ecf::catalogue::EstadoAprobacion;
 use jiff::Timestamp;
 
 use crate::{
-    StoreError,
+    ForeignText, StoreError,
     artifacts::ContentHash,
     ids::{ReceiptId, Scope},
     table::{
         Announcement, Table, announcements,
         change::Change,
-        item::{Stored, bytes, instant, text},
+        item::{Stored, bytes, flag, instant, text},
         keys,
         write::{Part, Transacted},
     },
@@ -21,18 +21,21 @@ const REASON: &str = "br";
 const ACECF: &str = "bx";
 const RECEIVED_AT: &str = "bt";
 const SIGNER: &str = "bs";
+const SIGNER_TRUSTED: &str = "bq";
 
 /// A buyer's approval or rejection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuyerAnswer {
     pub estado: EstadoAprobacion,
     /// Why it was rejected, in the buyer's words.
-    pub reason: Option<String>,
+    pub reason: Option<ForeignText>,
     /// The signed message.
     pub acecf: ContentHash,
     pub received_at: Timestamp,
-    /// The subject of the certificate that signed it: the buyer, or somebody whom the buyer lets sign.
-    pub signer: String,
+    /// The subject of the certificate that signed it: the buyer, or a person whom the buyer lets sign.
+    pub signer: ForeignText,
+    /// Whether the certificate's chain ends at an authority that the deployment keeps. Another answer is provisional.
+    pub signer_trusted: bool,
 }
 
 /// What became of a buyer's answer.
@@ -44,8 +47,8 @@ pub enum Answered {
 }
 
 impl Table {
-    /// Notes what the buyer said of a receipt, together with the news of it, unless the buyer answered before. The message is in
-    /// the bucket already.
+    /// Records what the buyer said of a receipt, together with the announcement of it. The answer of a trusted signer is final; it
+    /// replaces a provisional one. The message is in the bucket already.
     pub async fn record_buyer_answer(
         &self,
         scope: &Scope,
@@ -60,7 +63,13 @@ impl Table {
             .set(ACECF, bytes(answer.acecf))
             .set(RECEIVED_AT, instant(answer.received_at))
             .set(SIGNER, text(&answer.signer))
-            .when("attribute_exists(#pk) AND attribute_not_exists(#ba)");
+            .set(SIGNER_TRUSTED, flag(answer.signer_trusted));
+        let change = match answer.signer_trusted {
+            true => change
+                .when("attribute_exists(#pk) AND (attribute_not_exists(#ba) OR attribute_not_exists(#bq) OR #bq = :untrusted)")
+                .bind(":untrusted", flag(false)),
+            false => change.when("attribute_exists(#pk) AND attribute_not_exists(#ba)"),
+        };
         let parts = vec![Part::Update(change), Part::PutNew(announcements::item(scope, news))];
         match self.transact(operation, parts).await? {
             Transacted::Done => Ok(Answered::Now),
@@ -80,9 +89,10 @@ pub(super) fn read(stored: &Stored) -> Result<Option<BuyerAnswer>, StoreError> {
     };
     Ok(Some(BuyerAnswer {
         estado,
-        reason: stored.opt_str(REASON)?.map(str::to_owned),
+        reason: stored.opt_str(REASON)?.map(ForeignText::from),
         acecf: ContentHash::from_bytes(stored.hash(ACECF)?),
         received_at: stored.instant(RECEIVED_AT)?,
-        signer: stored.str(SIGNER)?.to_owned(),
+        signer: stored.str(SIGNER)?.into(),
+        signer_trusted: stored.flag(SIGNER_TRUSTED)?,
     }))
 }

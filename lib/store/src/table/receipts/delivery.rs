@@ -8,7 +8,7 @@ use jiff::Timestamp;
 
 use super::{OutboxEntry, Receipt};
 use crate::{
-    StoreError,
+    ForeignText, StoreError,
     artifacts::ContentHash,
     ids::{ReceiptId, Scope},
     table::{
@@ -74,7 +74,7 @@ impl DeliveryState {
 pub struct BuyerDelivery {
     pub state: DeliveryState,
     /// The reason, or what went wrong last.
-    pub words: Option<String>,
+    pub words: Option<ForeignText>,
     /// The buyer's signed acknowledgement.
     pub arecf: Option<ContentHash>,
     pub at: Timestamp,
@@ -105,7 +105,7 @@ impl Table {
         scope: &Scope,
         id: &ReceiptId,
         attempts: u32,
-        words: &str,
+        words: &ForeignText,
         next: Timestamp,
     ) -> Result<bool, StoreError> {
         let change = Change::of(keys::receipt(scope, id))
@@ -158,7 +158,7 @@ pub(super) fn read(stored: &Stored) -> Result<Option<BuyerDelivery>, StoreError>
     let found = DeliveryState::ALL.into_iter().find(|known| known.as_str() == state);
     Ok(Some(BuyerDelivery {
         state: found.ok_or_else(|| stored.corrupt(STATE, format!("is {state}")))?,
-        words: stored.opt_str(WORDS)?.map(str::to_owned),
+        words: stored.opt_str(WORDS)?.map(ForeignText::from),
         arecf: stored.opt_hash(ARECF)?.map(ContentHash::from_bytes),
         at: stored.instant(AT)?,
         attempts: stored.opt_parse(ATTEMPTS)?.unwrap_or(0),

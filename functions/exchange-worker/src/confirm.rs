@@ -1,0 +1,99 @@
+//! A received receipt and the tax authority: does it hold this very document, and what does it say of it?
+//!
+//! Anybody can sign a document that names any issuer. The authority's answer to number, both RNC and security code is the proof,
+//! so the question is asked until the answer is final or three days are over.
+
+use ecf_exchange::{Exchange, schedule};
+use ecf_store::{AuthorityState, ExchangeJob, InboxId, InboxItem, Scope, StoreError};
+use ecf_taxauth::{ReceiptQuery, Verdict};
+use ecf_webhooks::News;
+use jiff::Timestamp;
+
+pub(crate) async fn confirm(exchange: &Exchange, scope: &Scope, id: &InboxId, attempt: u32) -> Result<(), StoreError> {
+    let now = exchange.clock.now();
+    let Some(item) = exchange.table.inbox_item(scope, id).await? else {
+        tracing::warn!(inbox.id = %id, "a receipt to be confirmed does not exist");
+        return Ok(());
+    };
+    if item.authority != Some(AuthorityState::Pending) || item.asked != attempt {
+        return Ok(());
+    }
+    let lease = now + schedule::LEASE;
+    if !exchange.table.claim_confirmation(scope, &item, now, lease).await? {
+        return Ok(());
+    }
+    let attempts = attempt.saturating_add(1);
+    let state = match ask(exchange, scope, &item, now).await? {
+        Some(state) => state,
+        None => match schedule::wait(attempts) {
+            Some(wait) => {
+                let next = schedule::look_at(now, wait);
+                exchange.table.postpone_confirmation(scope, id, next).await?;
+                let job = ExchangeJob::Confirm {
+                    company: scope.company,
+                    environment: scope.environment,
+                    inbox: *id,
+                    attempt: attempts,
+                };
+                exchange.queue_next(&job, wait).await;
+                return Ok(());
+            }
+            None => AuthorityState::NotFound,
+        },
+    };
+    record(exchange, scope, &item, state).await
+}
+
+/// The authority's final answer; `None`: it is asked again.
+async fn ask(
+    exchange: &Exchange,
+    scope: &Scope,
+    item: &InboxItem,
+    now: Timestamp,
+) -> Result<Option<AuthorityState>, StoreError> {
+    let Some(identity) = exchange.identity(&scope.company, now).await? else {
+        tracing::info!(inbox.id = %item.id, "the authority cannot be asked: the company has no certificate that is valid now");
+        return Ok(None);
+    };
+    let session = exchange
+        .tokens
+        .session(scope.environment, &identity)
+        .of_company(&scope.company);
+    let question = ReceiptQuery {
+        rnc_emisor: &item.rnc_emisor,
+        encf: &item.encf,
+        rnc_comprador: Some(&item.rnc_comprador),
+        codigo_seguridad: &item.security_code,
+    };
+    let answer = match session.receipt_state(question).await {
+        Ok(answer) => answer,
+        Err(error) => {
+            let error = ecf_runtime::telemetry::chain(&error);
+            tracing::info!(inbox.id = %item.id, %error, "the authority did not say what it holds of a received receipt");
+            return Ok(None);
+        }
+    };
+    // Another code is another document of the same number.
+    let is_this = answer.codigo_seguridad.is_none_or(|code| code == item.security_code);
+    Ok(match answer.judged.verdict {
+        Verdict::Accepted if is_this => Some(AuthorityState::Accepted),
+        Verdict::ConditionallyAccepted if is_this => Some(AuthorityState::ConditionallyAccepted),
+        Verdict::Rejected { .. } if is_this => Some(AuthorityState::Rejected),
+        _ => None,
+    })
+}
+
+async fn record(exchange: &Exchange, scope: &Scope, item: &InboxItem, state: AuthorityState) -> Result<(), StoreError> {
+    let now = exchange.clock.now();
+    let news = News::InboxConfirmed { item, state }.announcement(scope, item.rnc_comprador.as_str(), now);
+    exchange
+        .table
+        .record_confirmation(scope, &item.id, state, now, &news)
+        .await?;
+    tracing::info!(inbox.id = %item.id, encf = %item.encf, state = state.as_str(), "the authority's word on a received receipt is recorded");
+    if let Err(error) = ecf_webhooks::tell(&exchange.queues, scope, &news.id).await {
+        let error = ecf_runtime::telemetry::chain(&error);
+        tracing::warn!(inbox.id = %item.id, %error, "the event is not queued; housekeeping will");
+    }
+    Ok(())
+}

@@ -1,0 +1,110 @@
+//! Storing a receipt that another issuer sent.
+//!
+//! Anybody can send a document that names any issuer. A number therefore belongs to a document only when its signer is trusted
+//! or the tax authority confirmed it; until then several documents of one number may be stored side by side. Each document is
+//! stored once: the hash of its signature is the key of a lock. (The security code, six characters of it, could be met on purpose.)
+
+use ecf::{Encf, Rnc};
+
+use super::{ID, InboxItem, InboxList, PROVEN, read, stored};
+use crate::{
+    ContentHash, StoreError,
+    ids::{InboxId, Scope},
+    table::{
+        Announcement, Table, announcements,
+        change::Change,
+        item::{NewItem, flag, text},
+        keys,
+        write::{Part, Transacted},
+    },
+};
+
+/// What became of a receipt that was to be stored.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    New,
+    /// This document was stored before, or its number belongs to another document.
+    Duplicate,
+}
+
+impl Table {
+    /// Stores a receipt together with its announcement. Its documents are in the bucket already.
+    pub async fn keep_received(
+        &self,
+        scope: &Scope,
+        item: &InboxItem,
+        signature: &ContentHash,
+        news: &Announcement,
+    ) -> Result<Kept, StoreError> {
+        let copy = keys::received_copy(scope, &item.rnc_emisor, &item.encf, signature);
+        let number =
+            Change::of(keys::received_lock(scope, &item.rnc_emisor, &item.encf)).when("attribute_not_exists(#pv)");
+        let number = match item.proves_its_number() {
+            true => number.set(ID, text(item.id)).set(PROVEN, flag(true)),
+            false => number.set_once(ID, text(item.id)),
+        };
+        let parts = vec![
+            Part::PutNew(NewItem::new(&copy).with(ID, text(item.id)).build()),
+            Part::Update(number),
+            Part::PutNew(stored(scope, InboxList::All, item)),
+            Part::PutNew(stored(scope, InboxList::Unread, item)),
+            Part::PutNew(announcements::item(scope, news)),
+        ];
+        match self.transact("store received receipt", parts).await {
+            Ok(Transacted::Done) => Ok(Kept::New),
+            Ok(Transacted::Refused(_)) => Ok(Kept::Duplicate),
+            // Perhaps only the answer was lost: the copy's lock tells whose it is.
+            Err(error) if error.is_retryable() => match self.read("read received copy", &copy).await? {
+                Some(copy) if copy.parse::<InboxId>(ID)? == item.id => Ok(Kept::New),
+                Some(_) => Ok(Kept::Duplicate),
+                None => Err(error),
+            },
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether this document was stored before, or its number belongs to another document.
+    pub async fn was_received(
+        &self,
+        scope: &Scope,
+        (rnc_emisor, encf): (&Rnc, &Encf),
+        signature: &ContentHash,
+        xml: &ContentHash,
+    ) -> Result<bool, StoreError> {
+        let copy = keys::received_copy(scope, rnc_emisor, encf, signature);
+        let number = keys::received_lock(scope, rnc_emisor, encf);
+        let (copy, number) = futures::try_join!(
+            self.read("read received copy", &copy),
+            self.read("read received number", &number)
+        )?;
+        let Some(number) = number.filter(|_| copy.is_none()) else {
+            return Ok(copy.is_some());
+        };
+        if number.has(PROVEN) {
+            return Ok(true);
+        }
+        // Records of before have no copy's lock.
+        let first = self.inbox_item(scope, &number.parse(ID)?).await?;
+        Ok(first.is_some_and(|first| first.xml == *xml))
+    }
+
+    /// What the issuer sent under this number: the document to which the number belongs, else the first that came.
+    pub async fn received(
+        &self,
+        scope: &Scope,
+        rnc_emisor: &Rnc,
+        encf: &Encf,
+    ) -> Result<Option<InboxItem>, StoreError> {
+        let number = keys::received_lock(scope, rnc_emisor, encf);
+        match self.read("read received number", &number).await? {
+            Some(number) => self.inbox_item(scope, &number.parse(ID)?).await,
+            None => Ok(None),
+        }
+    }
+
+    pub async fn inbox_item(&self, scope: &Scope, id: &InboxId) -> Result<Option<InboxItem>, StoreError> {
+        let key = keys::inbox_item(scope, InboxList::All, id);
+        let stored = self.read("read inbox item", &key).await?;
+        stored.as_ref().map(read).transpose()
+    }
+}
