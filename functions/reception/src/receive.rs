@@ -78,7 +78,7 @@ async fn keep(app: &App, answer: &Answer<'_>, good: &Good, document: &[u8], arec
     let Arrived { rnc_emisor, encf, .. } = answer.arrived;
     let header = &good.received.document.encabezado;
     let item = InboxItem {
-        id: InboxId::new(now, scope, rnc_emisor, encf, &good.signature.to_string()),
+        id: InboxId::new(now, scope, rnc_emisor, encf, &good.signature),
         rnc_emisor: rnc_emisor.clone(),
         razon_social_emisor: header.emisor.razon_social_emisor.as_ref().map(foreign),
         rnc_comprador: answer.recipient.company.rnc.clone(),

@@ -7,26 +7,22 @@ use ecf_api::ApiKeySecret;
 use ecf_runtime::{Clock, Error};
 use ecf_stack::Provisioned;
 use ecf_store::{
-    ApiKeyId, Clients, CompanyCreated, CompanyId, NewApiKey, NewCompany, OperatorSecret, Scope, Table, Vault,
+    ApiKeyId, Clients, CompanyCreated, CompanyId, NewApiKey, NewCompany, Scope, Table, Vault,
     certificate_summary,
 };
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use xmldsig::testing::Party;
-use xmldsig::{Identity, testing};
+use xmldsig::Identity;
 
-use crate::start;
+use crate::authority::{Authority, PIN};
 
 /// The issuer in the payloads of `events/`.
 const RNC: &str = "130000001";
 const NAME: &str = "DEMOSTRACIONES DEL CARIBE SRL";
-const PIN: &str = "demo";
 /// Random bytes of the API key in the payloads of `events/`. Everybody knows it, so only this system takes it.
 const EVENTS_KEY: [u8; 24] = [
     0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
 ];
-/// A test certificate that outlives the pre-certification numbers.
-const CERTIFICATE_LIFE: SignedDuration = SignedDuration::from_hours(24 * 365 * 3);
 /// Expiry of the numbers that every taxpayer owns in pre-certification.
 const VALID_UNTIL: &str = "31-12-2028";
 
@@ -50,6 +46,7 @@ impl Demo {
         file: &Path,
         clients: &Clients,
         provisioned: &Provisioned,
+        authority: &Authority,
         clock: &Clock,
     ) -> Result<Self, Error> {
         if let Ok(kept) = std::fs::read(file) {
@@ -57,11 +54,7 @@ impl Demo {
         }
         let now = clock.now();
         let rnc: Rnc = RNC.parse()?;
-        let (from, to) = (now - SignedDuration::from_hours(24), now + CERTIFICATE_LIFE);
-        let authority = Party::authority("AUTORIDAD LOCAL DE PRUEBAS", from, to, None)?;
-        let holder = authority.issue(NAME, &format!("RNC{RNC}"), from, to)?;
-        let p12 = testing::file(Some(&holder), &[&holder], testing::Cipher::Aes256, PIN)?;
-        trust(clients, provisioned, &authority).await?;
+        let p12 = authority.certify(&rnc, NAME, now)?;
         let (company, key) = create(clients, provisioned, &rnc, &p12, now).await?;
         let scope = Scope {
             company,
@@ -135,13 +128,6 @@ impl Demo {
     }
 }
 
-/// Trusts the demo company's authority and that of the simulated issuer, as an operator does with those of real issuers.
-async fn trust(clients: &Clients, provisioned: &Provisioned, authority: &Party) -> Result<(), Error> {
-    let pem = String::from_utf8(authority.certificate_pem()?)? + ecf_simulator::AUTHORITY_PEM;
-    start::store_secret(clients, provisioned, OperatorSecret::CertificateAuthorities, &pem).await?;
-    Ok(())
-}
-
 async fn create(
     clients: &Clients,
     provisioned: &Provisioned,
@@ -198,7 +184,7 @@ async fn create(
     Ok((id, key))
 }
 
-fn base64(bytes: &[u8]) -> String {
+pub(crate) fn base64(bytes: &[u8]) -> String {
     use base64::Engine as _;
     base64::engine::general_purpose::STANDARD.encode(bytes)
 }

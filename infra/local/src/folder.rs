@@ -9,6 +9,7 @@ const LOCK: &str = "lock";
 const AWS: &str = "aws";
 const SIMULATOR: &str = "simulator";
 const DEMO: &str = "demo.json";
+const AUTHORITY: &str = "authority.pem";
 const ENVIRONMENT: &str = "environment.json";
 const LAPSE: &str = "time-lapse.json";
 
@@ -42,7 +43,7 @@ impl StateFolder {
 
     /// Forgets the state. Only what this system has written goes: the folder may hold other things.
     pub(crate) fn reset(&self) -> Result<(), StartError> {
-        for name in [AWS, SIMULATOR, DEMO, ENVIRONMENT, LAPSE] {
+        for name in [AWS, SIMULATOR, DEMO, AUTHORITY, ENVIRONMENT, LAPSE] {
             let path = self.path.join(name);
             let removed = if path.is_dir() {
                 fs::remove_dir_all(&path)
@@ -71,6 +72,11 @@ impl StateFolder {
         self.path.join(DEMO)
     }
 
+    /// Key and certificate of the certification authority.
+    pub(crate) fn authority(&self) -> PathBuf {
+        authority(&self.path)
+    }
+
     /// How fast time runs on this state, and since when.
     pub(crate) fn lapse(&self) -> PathBuf {
         lapse(&self.path)
@@ -88,6 +94,10 @@ pub(crate) fn environment(folder: &Path) -> PathBuf {
 }
 
 /// [`StateFolder::lapse`] of a folder that another process has claimed.
+pub(crate) fn authority(folder: &Path) -> PathBuf {
+    folder.join(AUTHORITY)
+}
+
 pub(crate) fn lapse(folder: &Path) -> PathBuf {
     folder.join(LAPSE)
 }

@@ -5,6 +5,7 @@
 //! gateway ([`front`]), the event source mappings ([`pollers`]) and the scheduler ([`timers`]). The tax authority is the
 //! simulator, on the same port.
 
+mod authority;
 mod demo;
 mod folder;
 mod front;
@@ -20,6 +21,7 @@ mod routes;
 mod start;
 mod timers;
 
+pub use authority::certificate;
 pub use demo::Demo;
 pub use mounted::{InvokedFunction, Mounted, QueueFunction, TimedFunction, mount};
 pub use operating::operator;

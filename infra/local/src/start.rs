@@ -19,6 +19,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::authority::Authority;
 use crate::demo::Demo;
 use crate::folder::StateFolder;
 use crate::front::{self, Gateway};
@@ -72,6 +73,8 @@ pub enum StartError {
         name: &'static str,
         source: ecf_runtime::Error,
     },
+    #[error("the certification authority of this system cannot be made")]
+    Authority(#[source] ecf_runtime::Error),
     #[error("the demo company cannot be made")]
     Demo(#[source] ecf_runtime::Error),
 }
@@ -135,6 +138,9 @@ impl Local {
         let clients = Clients::new(&config);
         // Secrets that an operator adds to a deployment. The simulator takes any key.
         store_secret(&clients, &provisioned, OperatorSecret::TaxauthStatusKey, "local").await?;
+        let authority = Authority::open(&folder.authority(), lapse.clock().now()).map_err(StartError::Authority)?;
+        let trusted = authority.certificate_pem().map_err(StartError::Authority)? + ecf_simulator::AUTHORITY_PEM;
+        store_secret(&clients, &provisioned, OperatorSecret::CertificateAuthorities, &trusted).await?;
         if options.portal.is_some() {
             store_secret(&clients, &provisioned, OperatorSecret::PortalSecret, PORTAL_SECRET).await?;
         }
@@ -189,7 +195,7 @@ impl Local {
                 tracing::error!(error = %error, "the gateway stopped");
             }
         });
-        let demo = Demo::seed(&folder.demo(), &clients, &provisioned, &clock)
+        let demo = Demo::seed(&folder.demo(), &clients, &provisioned, &authority, &clock)
             .await
             .map_err(StartError::Demo)?;
         register::seed(&clients, &provisioned, clock.now())
@@ -307,7 +313,7 @@ fn simulator(folder: &StateFolder, clock: Clock) -> Result<Router, ecf_simulator
 }
 
 /// Stores a secret beside the deployment's own, as an operator does. One of an earlier start stays.
-pub(crate) async fn store_secret(
+async fn store_secret(
     clients: &Clients,
     provisioned: &Provisioned,
     secret: OperatorSecret,

@@ -10,6 +10,8 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use sha2::{Digest, Sha256};
 
+use crate::ContentHash;
+
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const ID_BYTES: usize = 20;
 const ID_CHARS: usize = 32;
@@ -215,16 +217,22 @@ impl AnnouncementId {
 impl InboxId {
     const TIME_BYTES: usize = 6;
 
-    /// The id of the document with this security code that was sent under this issuer's number at this time. It begins with the
-    /// time, so that the ids of an inbox sort by it.
-    pub fn new(received_at: Timestamp, scope: &Scope, rnc_emisor: &Rnc, encf: &Encf, security_code: &str) -> Self {
+    /// The id of the document with this signature that was sent under this issuer's number at this time. It begins with the time,
+    /// so that the ids of an inbox sort by it.
+    pub fn new(
+        received_at: Timestamp,
+        scope: &Scope,
+        rnc_emisor: &Rnc,
+        encf: &Encf,
+        signature: &ContentHash,
+    ) -> Self {
         let mut id = hashed(&[
             "inbox/v1",
             &scope.company.to_string(),
             scope.environment.as_str(),
             rnc_emisor.as_str(),
             &encf.to_string(),
-            security_code,
+            &signature.to_string(),
         ]);
         id[..Self::TIME_BYTES].copy_from_slice(&Self::time(received_at));
         Self(id)
@@ -510,7 +518,7 @@ mod tests {
                 &scope,
                 &"130000001".parse().unwrap(),
                 &encf,
-                "Ab3xY9",
+                &ContentHash::of(b"signature"),
             )
             .to_string()
         };

@@ -89,10 +89,13 @@ impl Peer {
         lock(&self.shared.received).clone()
     }
 
-    /// The documents that came to a service, by the end of its path.
+    /// The documents that came to a service, by the end of its path: where a token is demanded, those that showed one.
     pub fn documents(&self, service: &str) -> Vec<Received> {
         let mut received = self.received();
-        received.retain(|one| one.path.contains(service));
+        let order = std::sync::atomic::Ordering::Relaxed;
+        let needs_token = self.shared.demands_token.load(order);
+        received
+            .retain(|one| one.path.contains(service) && (!needs_token || one.header("authorization").is_some()));
         received
     }
 }

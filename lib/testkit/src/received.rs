@@ -21,7 +21,7 @@ impl TestStack {
         let rnc_emisor: Rnc = FOREIGN_RNC.parse().expect("a constant RNC");
         let signature = ContentHash::of(xml);
         let item = InboxItem {
-            id: InboxId::new(now, scope, &rnc_emisor, &encf, &signature.to_string()),
+            id: InboxId::new(now, scope, &rnc_emisor, &encf, &signature),
             rnc_emisor,
             razon_social_emisor: razon_social.map(Into::into),
             rnc_comprador: company.rnc.clone(),

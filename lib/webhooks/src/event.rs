@@ -252,6 +252,7 @@ mod tests {
                 "sequence.expiring",
                 "webhook.paused",
                 "inbox.received",
+                "inbox.confirmed",
                 "approval.received",
                 "signed",
                 "submitted",

@@ -166,6 +166,18 @@ impl Party {
         })
     }
 
+    /// Reads a key and its certificate, one behind the other.
+    ///
+    /// # Errors
+    ///
+    /// What OpenSSL answers.
+    pub fn from_pem(pem: &[u8]) -> Result<Self, ErrorStack> {
+        Ok(Self {
+            key: PKey::private_key_from_pem(pem)?,
+            certificate: X509::from_pem(pem)?,
+        })
+    }
+
     /// The private key as PEM, for other signers.
     ///
     /// # Errors

@@ -180,7 +180,7 @@ async fn b7_an_approval_without_its_receipt_is_in_it_with_what_the_authority_ans
         line.starts_with(&format!("approval,{id},E310000000007,31,rejected,,")),
         "{line}"
     );
-    assert!(line.ends_with(&format!(",pending,,{folder},")), "{line}");
+    assert!(line.ends_with(&format!(",pending,,,,{folder},")), "{line}");
 
     // What becomes of it makes another archive.
     approval.issuer = Told::not_needed("nobody asks", now);

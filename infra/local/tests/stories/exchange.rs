@@ -1,8 +1,6 @@
 //! Two companies on one system, each the other's buyer: a receipt, its acknowledgement, an approval, a rejection, and numbers that
 //! will never be used.
 
-use base64::Engine as _;
-use base64::prelude::BASE64_STANDARD;
 use ecf_testkit::Receiver;
 use http::Method;
 use serde_json::{Value, json};
@@ -14,15 +12,12 @@ use crate::support::{Caller, PATIENCE, System, eventually};
 const BAKERY: &str = "131880681";
 
 /// A second company on the demo company's system, verified by its certificate.
-async fn bakery(demo: &Caller) -> Caller {
-    let (from, to) = (
-        "2026-01-01T04:00:00Z".parse().unwrap(),
-        "2036-01-01T04:00:00Z".parse().unwrap(),
-    );
-    let p12 = xmldsig::testing::pkcs12("PANADERIA", &format!("IDCDO-{BAKERY}"), "pin", from, to).unwrap();
+async fn bakery(system: &System) -> Caller {
+    let demo = &system.caller;
+    let certificate = system.certificate(BAKERY);
     let request = json!({
         "rnc": BAKERY, "name": "Panadería La Espiga SRL", "email": "pan@espiga.example",
-        "p12_base64": BASE64_STANDARD.encode(p12), "pin": "pin",
+        "p12_base64": certificate["p12_base64"], "pin": certificate["pin"],
     });
     let url = format!("{}/api/v1/public/register", demo.base_url);
     let registered = demo.send(Method::POST, &url, None, Some(&request)).await.expect(201);
@@ -75,7 +70,7 @@ fn answer(item: &Value, key: &str, estado: &str) -> Value {
 async fn two_companies_send_each_other_receipts_and_say_what_they_think_of_them() {
     let system = System::start().await;
     let demo = &system.caller;
-    let bakery = bakery(demo).await;
+    let bakery = bakery(&system).await;
     list(demo).await;
     list(&bakery).await;
     let receiver = Receiver::start().await;

@@ -22,12 +22,17 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) struct System {
     pub(crate) local: Local,
     pub(crate) caller: Caller,
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl System {
     pub(crate) async fn start() -> Self {
         Self::with(RunOptions::default()).await
+    }
+
+    /// A P12 that names this taxpayer and that the system trusts, with its PIN, as sign-up takes them.
+    pub(crate) fn certificate(&self, rnc: &str) -> Value {
+        serde_json::from_str(&ecf_local::certificate(rnc, self.folder.path()).unwrap()).unwrap()
     }
 
     /// With other options than usual; folder and port are the test's own.
@@ -37,7 +42,7 @@ impl System {
         Self {
             caller: Caller::of(&local),
             local,
-            _folder: folder,
+            folder,
         }
     }
 }

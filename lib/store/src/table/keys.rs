@@ -585,7 +585,7 @@ notice for one  nf#040g2081040g2081040g2081040g2081 / 000000000007
         let at: Timestamp = "2026-11-28T02:30:00.5Z".parse().unwrap();
         let today = fiscal_day(at);
         let sender: Rnc = "130000001".parse().unwrap();
-        let inbox_id = InboxId::new(at, &owner, &sender, &encf, "Ab3xY9");
+        let inbox_id = InboxId::new(at, &owner, &sender, &encf, &ContentHash::of(b"signature"));
         let page = [
             ("company", company(&company_id).to_string()),
             ("design", design(&company_id).to_string()),

@@ -1,0 +1,65 @@
+//! The certification authority of this system. The system trusts it as a deployment trusts the authorised ones, so what is
+//! tried here takes the same path as in production.
+
+use std::fs;
+use std::path::Path;
+
+use ecf::Rnc;
+use ecf_runtime::Error;
+use jiff::{SignedDuration, Timestamp};
+use xmldsig::testing::{self, Cipher, Party};
+
+use crate::folder;
+
+/// The PIN of every P12 that is made here.
+pub(crate) const PIN: &str = "demo";
+
+/// Longer than the pre-certification numbers.
+const LIFE: SignedDuration = SignedDuration::from_hours(24 * 365 * 3);
+
+/// Its key and certificate.
+pub(crate) struct Authority(Party);
+
+impl Authority {
+    /// The authority of this file, which is made when there is none.
+    pub(crate) fn open(file: &Path, now: Timestamp) -> Result<Self, Error> {
+        if let Ok(pem) = fs::read(file) {
+            return Ok(Self(Party::from_pem(&pem)?));
+        }
+        let (from, until) = validity(now);
+        let party = Party::authority("AUTORIDAD LOCAL DE PRUEBAS", from, until, None)?;
+        fs::write(file, [party.key_pem()?, party.certificate_pem()?].concat())?;
+        Ok(Self(party))
+    }
+
+    pub(crate) fn certificate_pem(&self) -> Result<String, Error> {
+        Ok(String::from_utf8(self.0.certificate_pem()?)?)
+    }
+
+    /// A P12 whose certificate names this taxpayer; its PIN is [`PIN`].
+    pub(crate) fn certify(&self, rnc: &Rnc, name: &str, now: Timestamp) -> Result<Vec<u8>, Error> {
+        let (from, until) = validity(now);
+        let holder = self.0.issue(name, &format!("RNC{rnc}"), from, until)?;
+        Ok(testing::file(Some(&holder), &[&holder], Cipher::Aes256, PIN)?)
+    }
+}
+
+fn validity(now: Timestamp) -> (Timestamp, Timestamp) {
+    (now - SignedDuration::from_hours(24), now + LIFE)
+}
+
+/// `ecf-local certificate`: a P12 for any taxpayer, by the authority of the system on this state folder, as one line of JSON
+/// with the members that sign-up and upload take.
+///
+/// # Errors
+/// When no system was started on the folder, or the number is none.
+pub fn certificate(rnc: &str, folder: &Path) -> Result<String, Error> {
+    let rnc: Rnc = rnc.parse().map_err(|error| format!("'{rnc}' is no RNC: {error}"))?;
+    let file = folder::authority(folder);
+    if !file.exists() {
+        return Err(format!("{} does not exist; start the system first", file.display()).into());
+    }
+    let now = Timestamp::now();
+    let p12 = Authority::open(&file, now)?.certify(&rnc, &format!("CONTRIBUYENTE {rnc}"), now)?;
+    Ok(serde_json::json!({ "p12_base64": super::demo::base64(&p12), "pin": PIN }).to_string())
+}
