@@ -7,8 +7,7 @@ use ecf_api::ApiKeySecret;
 use ecf_runtime::{Clock, Error};
 use ecf_stack::Provisioned;
 use ecf_store::{
-    ApiKeyId, Clients, CompanyCreated, CompanyId, NewApiKey, NewCompany, Scope, Table, Vault,
-    certificate_summary,
+    ApiKeyId, Clients, CompanyCreated, CompanyId, NewApiKey, NewCompany, Scope, Table, Vault, certificate_summary,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

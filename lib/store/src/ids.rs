@@ -219,13 +219,7 @@ impl InboxId {
 
     /// The id of the document with this signature that was sent under this issuer's number at this time. It begins with the time,
     /// so that the ids of an inbox sort by it.
-    pub fn new(
-        received_at: Timestamp,
-        scope: &Scope,
-        rnc_emisor: &Rnc,
-        encf: &Encf,
-        signature: &ContentHash,
-    ) -> Self {
+    pub fn new(received_at: Timestamp, scope: &Scope, rnc_emisor: &Rnc, encf: &Encf, signature: &ContentHash) -> Self {
         let mut id = hashed(&[
             "inbox/v1",
             &scope.company.to_string(),

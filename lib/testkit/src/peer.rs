@@ -94,8 +94,7 @@ impl Peer {
         let mut received = self.received();
         let order = std::sync::atomic::Ordering::Relaxed;
         let needs_token = self.shared.demands_token.load(order);
-        received
-            .retain(|one| one.path.contains(service) && (!needs_token || one.header("authorization").is_some()));
+        received.retain(|one| one.path.contains(service) && (!needs_token || one.header("authorization").is_some()));
         received
     }
 }

@@ -16,12 +16,30 @@ impl TestStack {
         xml: &[u8],
         arecf: &[u8],
     ) -> InboxItem {
+        let item = self.received_item(company, encf, razon_social, xml, arecf);
+        let artifacts = self.artifacts();
+        for (kind, bytes) in [(ArtifactKind::ReceivedXml, xml), (ArtifactKind::Arecf, arecf)] {
+            let put = artifacts.put_received(&company.scope, item.received_at, &item.id, kind, bytes.to_vec());
+            put.await.expect("the bucket takes documents");
+        }
+        self.keep_received(company, &item).await;
+        item
+    }
+
+    /// Its record, not stored.
+    pub fn received_item(
+        &self,
+        company: &TestCompany,
+        encf: &str,
+        razon_social: Option<&str>,
+        xml: &[u8],
+        arecf: &[u8],
+    ) -> InboxItem {
         let (now, scope) = (self.clock().now(), &company.scope);
         let encf: Encf = encf.parse().expect("the test gave a number");
         let rnc_emisor: Rnc = FOREIGN_RNC.parse().expect("a constant RNC");
-        let signature = ContentHash::of(xml);
-        let item = InboxItem {
-            id: InboxId::new(now, scope, &rnc_emisor, &encf, &signature),
+        InboxItem {
+            id: InboxId::new(now, scope, &rnc_emisor, &encf, &ContentHash::of(xml)),
             rnc_emisor,
             razon_social_emisor: razon_social.map(Into::into),
             rnc_comprador: company.rnc.clone(),
@@ -43,15 +61,14 @@ impl TestStack {
             received_at: now,
             acked_at: None,
             revision: 0,
-        };
-        let artifacts = self.artifacts();
-        for (kind, bytes) in [(ArtifactKind::ReceivedXml, xml), (ArtifactKind::Arecf, arecf)] {
-            let put = artifacts.put_received(scope, now, &item.id, kind, bytes.to_vec());
-            put.await.expect("the bucket takes documents");
         }
-        let news = News::InboxReceived { item: &item }.announcement(scope, company.rnc.as_str(), now);
-        let kept = self.table().keep_received(scope, &item, &signature, &news).await;
+    }
+
+    /// Stores a record as `reception` does, with the announcement of it.
+    pub async fn keep_received(&self, company: &TestCompany, item: &InboxItem) {
+        let news = News::InboxReceived { item };
+        let news = news.announcement(&company.scope, company.rnc.as_str(), item.received_at);
+        let kept = self.table().keep_received(&company.scope, item, &item.xml, &news).await;
         assert_eq!(kept.expect("the table takes items"), Kept::New);
-        item
     }
 }

@@ -1,8 +1,12 @@
 //! An accepted receipt to its buyer.
 
+use ecf::catalogue::EstadoAprobacion;
 use ecf::{Environment, ReceiptState};
-use ecf_store::{ArtifactKind, DeliveryState, DueRecord, Receipt, SHARDS};
+use ecf_store::{
+    Answered, ArtifactKind, BuyerAnswer, ContentHash, DeliveryState, DueRecord, ForeignText, Receipt, SHARDS,
+};
 use ecf_testkit::{PeerAnswer, sign_foreign};
+use ecf_webhooks::News;
 use jiff::SignedDuration;
 use serde_json::json;
 
@@ -260,4 +264,38 @@ async fn an_attempt_that_died_is_found_on_the_due_index() {
     world.run(world.deliver(&receipt, 1)).await;
     let delivery = world.delivery(&receipt).await;
     assert_eq!((delivery.state, delivery.attempts), (DeliveryState::Received, 2));
+}
+
+/// A record has at most 400 KB: what strangers write must never keep it from being changed.
+#[tokio::test]
+async fn s4_the_largest_texts_of_a_buyer_leave_its_receipt_changeable() {
+    let world = World::start().await;
+    world.list_peer().await;
+    let receipt = world.accepted().await;
+    let (table, now) = (world.stack.table(), world.stack.clock().now());
+    let largest = || ForeignText::from("x".repeat(1_000_000));
+    let answer = BuyerAnswer {
+        estado: EstadoAprobacion::Rechazado,
+        reason: Some(largest()),
+        acecf: ContentHash::of(b"<ACECF/>"),
+        received_at: now,
+        signer: largest(),
+        signer_trusted: false,
+    };
+    let news = News::ApprovalReceived {
+        receipt: &receipt,
+        answer: &answer,
+    };
+    let news = news.announcement(&receipt.scope, world.company.rnc.as_str(), now);
+    let recorded = table.record_buyer_answer(&receipt.scope, &receipt.public_id, &answer, &news);
+    assert_eq!(recorded.await.unwrap(), Answered::Now);
+    world.peer.answer_next(PeerAnswer::Bytes(vec![b'x'; 1_000_000]));
+    world.run(world.deliver(&receipt, 0)).await;
+    let kept = world.receipt(&receipt).await;
+    assert_eq!(kept.buyer_delivery.unwrap().state, DeliveryState::Unverified);
+    assert_eq!(
+        kept.buyer_answer.unwrap().reason.unwrap().len(),
+        ForeignText::MOST_BYTES
+    );
+    assert_eq!(kept.outbox, vec![]);
 }

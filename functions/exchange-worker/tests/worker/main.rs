@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 mod approvals;
+mod confirmations;
 mod deliveries;
 
 use std::sync::{Arc, OnceLock};

@@ -1,7 +1,10 @@
 //! `GET /api/v1/client/inbox`.
 
 use ecf::catalogue::EstadoAprobacion;
-use ecf_store::{Approval, ApprovalId, ApprovalWay, ContentHash, InboxItem, Told};
+use ecf_store::{
+    Approval, ApprovalId, ApprovalWay, AuthorityState, ContentHash, ForeignText, InboxItem, SpeaksFor, Told,
+};
+use ecf_webhooks::News::InboxConfirmed;
 use serde_json::json;
 
 use crate::{Api, INBOX};
@@ -16,7 +19,8 @@ async fn an_item_says_what_the_client_reads() {
             "public_id": item.id.to_string(), "ecf_type": "31", "encf": "E310000000001", "environment": "TesteCF",
             "status": "received", "rnc_emisor": "101672919", "razon_social_emisor": "Suplidora del Este SRL",
             "rnc_comprador": "130000001", "monto_total": "1000.00", "fecha_emision": "27-11-2026",
-            "signer": "CN=PRUEBA DEL SISTEMA", "answer": null, "approval_id": null, "acked": false, "acked_at": null, "xml_available": true,
+            "signer": "CN=PRUEBA DEL SISTEMA", "signer_trusted": true, "signer_speaks_for": "issuer", "caller": null,
+            "authority_state": "pending", "authority_checked_at": null, "superseded_by": null, "answer": null, "approval_id": null, "acked": false, "acked_at": null, "xml_available": true,
             "arecf_available": true, "created_at": "2026-11-27T16:00:01.000Z",
         }],
         "total": 1, "limit": 50, "offset": 0,
@@ -51,7 +55,13 @@ async fn a3_pages_are_newest_first_and_list_what_awaits_its_acknowledgement_unle
     ] {
         assert_eq!(api.listed(query).await, expected, "{query}");
     }
-    for wrong in ["?acked=perhaps", "?limit=0", "?limit=101", "?offset=-1"] {
+    for wrong in [
+        "?authority_state=believed",
+        "?acked=perhaps",
+        "?limit=0",
+        "?limit=101",
+        "?offset=-1",
+    ] {
         assert_eq!(api.get(&format!("{INBOX}{wrong}")).await.status, 422, "{wrong}");
     }
 }
@@ -110,4 +120,43 @@ async fn b5_the_status_says_how_far_the_company_came() {
         json!(statuses),
         json!(["received", "acknowledged", "approved", "rejected"])
     );
+}
+
+#[tokio::test]
+async fn s4_a_page_of_the_largest_foreign_texts_fits_a_functions_answer() {
+    const LARGEST_ANSWER: usize = 6 * 1024 * 1024;
+    let api = Api::start().await;
+    let xml = ecf_testkit::foreign_receipt(api.company.rnc.as_str(), "E310000000001", api.stack.clock().now());
+    // Every character takes six bytes in JSON.
+    let largest = || ForeignText::from("\u{1}".repeat(2 * ForeignText::MOST_BYTES));
+    for number in 0..100 {
+        let encf = format!("E31{:010}", number + 1);
+        let item = api.stack.received_item(&api.company, &encf, None, &xml, b"<ARECF/>");
+        let item = InboxItem {
+            razon_social_emisor: Some(largest()),
+            monto_total: Some(largest()),
+            fecha_emision: Some(largest()),
+            signer: largest(),
+            caller: Some(largest()),
+            speaks_for: Some(SpeaksFor::Other),
+            ..item
+        };
+        api.stack.keep_received(&api.company, &item).await;
+        let news = InboxConfirmed {
+            item: &item,
+            state: AuthorityState::Accepted,
+        };
+        let (scope, now) = (&api.company.scope, api.stack.clock().now());
+        let news = news.announcement(scope, api.company.rnc.as_str(), now);
+        let table = api.stack.table();
+        let recorded = table.record_confirmation(scope, &item.id, AuthorityState::Accepted, now, &news);
+        recorded.await.unwrap();
+    }
+    for list in ["", "&acked="] {
+        let page = api
+            .get(&format!("{INBOX}?limit=100{list}&authority_state=accepted"))
+            .await;
+        assert!(page.bytes.len() < LARGEST_ANSWER, "{}", page.bytes.len());
+        assert_eq!(page.expect(200)["total"], 100);
+    }
 }

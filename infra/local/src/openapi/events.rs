@@ -36,6 +36,8 @@ pub(super) fn add(document: &mut Value) {
         "environment": text("The environment that received it"), "inbox_id": text("Its id in the inbox"), "ecf_type": text("Its type"),
         "encf": text("Its number"), "rnc_emisor": text("Who sent it"), "razon_social_emisor": nullable("The sender's name"),
         "rnc_comprador": text("To whom"), "monto_total": nullable("As the document writes it"), "fecha_emision": nullable("As the document writes it"),
+        "signer_trusted": { "type": "boolean", "description": "Whether the signer's certificate was issued by an authority that this deployment trusts" },
+        "authority_state": { "type": ["string", "null"], "enum": ["pending", "accepted", "conditionally_accepted", "rejected", "not_found", null], "description": "What the tax authority says of the document; null in CerteCF, where it cannot be asked" },
     });
     let all = [
         "environment",
@@ -47,10 +49,12 @@ pub(super) fn add(document: &mut Value) {
         "rnc_comprador",
         "monto_total",
         "fecha_emision",
+        "signer_trusted",
+        "authority_state",
     ];
-    schemas["InboxReceivedEvent"] = event(
-        &["inbox.received"],
-        "Another issuer sent a receipt, and it was acknowledged.",
+    schemas["InboxEvent"] = event(
+        &["inbox.received", "inbox.confirmed"],
+        "Another issuer sent a receipt, and it was acknowledged; then the tax authority said what it holds of it.",
         inbox,
         &all,
     );
@@ -59,6 +63,7 @@ pub(super) fn add(document: &mut Value) {
         "encf": nullable("Its number"), "rnc_comprador": nullable("Who answered"),
         "buyer_status": { "type": "string", "enum": ["approved", "rejected"], "description": "The stage of the document is `buyer_` and this word" },
         "reason": nullable("Why it was rejected"),
+        "signer_trusted": { "type": "boolean", "description": "False: the answer is provisional, and one of a trusted signer replaces it" },
     });
     let all = [
         "environment",
@@ -68,6 +73,7 @@ pub(super) fn add(document: &mut Value) {
         "rnc_comprador",
         "buyer_status",
         "reason",
+        "signer_trusted",
     ];
     schemas["ApprovalReceivedEvent"] = event(
         &["approval.received"],
@@ -88,7 +94,12 @@ pub(super) fn add(document: &mut Value) {
         ("sequence.low", "SequenceEvent", "Quedan pocos números"),
         ("sequence.expiring", "SequenceEvent", "Un rango está por vencer"),
         ("webhook.paused", "WebhookPausedEvent", "Un webhook fue desactivado"),
-        ("inbox.received", "InboxReceivedEvent", "Se recibió un comprobante"),
+        ("inbox.received", "InboxEvent", "Se recibió un comprobante"),
+        (
+            "inbox.confirmed",
+            "InboxEvent",
+            "La DGII dijo qué tiene de un comprobante recibido",
+        ),
         (
             "approval.received",
             "ApprovalReceivedEvent",

@@ -12,7 +12,7 @@ use crate::support::{Caller, PATIENCE, System, eventually};
 const BAKERY: &str = "131880681";
 
 /// A second company on the demo company's system, verified by its certificate.
-async fn bakery(system: &System) -> Caller {
+pub(crate) async fn bakery(system: &System) -> Caller {
     let demo = &system.caller;
     let certificate = system.certificate(BAKERY);
     let request = json!({
@@ -25,7 +25,7 @@ async fn bakery(system: &System) -> Caller {
 }
 
 /// Lists a company in the directory at its published address.
-async fn list(company: &Caller) {
+pub(crate) async fn list(company: &Caller) {
     let base = format!("{}/{}/testecf", company.base_url, company.rnc);
     let entry = json!({ "nombre": "X", "urlRecepcion": base, "urlAceptacion": base, "urlOpcional": base });
     company
@@ -33,14 +33,14 @@ async fn list(company: &Caller) {
         .await;
 }
 
-fn sale(from: &Caller, to: &Caller, pesos: u32) -> Value {
+pub(crate) fn sale(from: &Caller, to: &Caller, pesos: u32) -> Value {
     let mut payload = payload(&from.rnc, &from.today(), "31", pesos);
     payload["Encabezado"]["Comprador"] = json!({ "RNCComprador": to.rnc, "RazonSocialComprador": "CLIENTE" });
     payload
 }
 
 /// Issues a receipt and waits until its buyer has acknowledged it.
-async fn delivered(from: &Caller, to: &Caller, key: &str, pesos: u32) -> Value {
+pub(crate) async fn delivered(from: &Caller, to: &Caller, key: &str, pesos: u32) -> Value {
     let issued = from.issue(key, "31", &sale(from, to, pesos)).await.expect(201);
     from.wait_for_state(&issued, "accepted").await;
     let path = format!("/ecf/{}", issued["public_id"].as_str().unwrap());
@@ -54,7 +54,7 @@ async fn delivered(from: &Caller, to: &Caller, key: &str, pesos: u32) -> Value {
 }
 
 /// What the buyer sends about a receipt of its inbox.
-fn answer(item: &Value, key: &str, estado: &str) -> Value {
+pub(crate) fn answer(item: &Value, key: &str, estado: &str) -> Value {
     let mut body = json!({
         "idempotency_key": key, "encf": item["encf"], "rnc_emisor": item["rnc_emisor"],
         "rnc_comprador": item["rnc_comprador"], "fecha_emision": item["fecha_emision"], "monto_total": item["monto_total"],

@@ -22,4 +22,5 @@ mod receiving;
 mod restart;
 mod routes;
 mod signup;
+mod strangers;
 mod support;

@@ -179,12 +179,18 @@ impl Caller {
     /// Another issuer sends the company a receipt with this number; gives the acknowledgement's bytes.
     pub(crate) async fn be_sent(&self, encf: &str) -> Vec<u8> {
         let xml = ecf_testkit::foreign_receipt(&self.rnc, encf, Clock::system().now());
+        self.be_sent_xml(xml).await.into_bytes()
+    }
+
+    /// Sends a document to the company's published address, and gives the acknowledgement.
+    pub(crate) async fn be_sent_xml(&self, xml: Vec<u8>) -> String {
         let url = format!("{}/{}/testecf/fe/Recepcion/api/ecf", self.base_url, self.rnc);
         let request = self.http.post(url).header("Content-Type", "text/xml").body(xml);
         let response = request.send().await.unwrap();
         let (status, bytes) = (response.status(), response.bytes().await.unwrap().to_vec());
-        assert_eq!(status, 200, "{}", String::from_utf8_lossy(&bytes));
-        bytes
+        let text = String::from_utf8(bytes).unwrap();
+        assert_eq!(status, 200, "{text}");
+        text
     }
 
     /// A file, byte for byte.

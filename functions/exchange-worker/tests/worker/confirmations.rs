@@ -1,0 +1,111 @@
+//! What the tax authority says of a received receipt.
+
+use ecf_store::{AuthorityState, DueRecord, ExchangeJob, InboxItem, SHARDS};
+use ecf_testkit::foreign_receipt;
+use jiff::{SignedDuration, Timestamp};
+
+use crate::{ENCF, World};
+
+impl World {
+    /// A receipt of an issuer that the authority does not know.
+    async fn planted(&self) -> InboxItem {
+        let xml = foreign_receipt(self.company.rnc.as_str(), ENCF, self.stack.clock().now());
+        self.stack.received(&self.company, ENCF, None, &xml, b"<ARECF/>").await
+    }
+
+    fn confirm(&self, item: &InboxItem, attempt: u32) -> ExchangeJob {
+        ExchangeJob::Confirm {
+            company: self.company.scope.company,
+            environment: self.company.scope.environment,
+            inbox: item.id,
+            attempt,
+        }
+    }
+
+    async fn item(&self, item: &InboxItem) -> InboxItem {
+        let found = self.stack.table().inbox_item(&self.company.scope, &item.id).await;
+        found.unwrap().unwrap()
+    }
+
+    /// The questions that are due by then.
+    async fn due(&self, at: Timestamp) -> Vec<DueRecord> {
+        let mut due = Vec::new();
+        for shard in 0..SHARDS {
+            let entries = self.stack.table().due_now(shard, at, 10).await.unwrap();
+            let records = entries.into_iter().map(|entry| entry.record);
+            due.extend(records.filter(|record| matches!(record, DueRecord::Inbox(_))));
+        }
+        due
+    }
+}
+
+#[tokio::test]
+async fn s1_what_the_authority_never_had_is_not_found_after_three_days() {
+    let world = World::start().await;
+    let item = world.planted().await;
+    let (clock, begin) = (world.stack.clock().clone(), world.stack.clock().now());
+    // A first question that was lost is on the due index.
+    let due = world.due(begin + SignedDuration::from_mins(3)).await;
+    assert_eq!(due, [DueRecord::Inbox(item.id)]);
+    world.run(world.confirm(&item, 0)).await;
+    // A message that comes twice asks nothing.
+    let asked = world.item(&item).await.asked;
+    world.run(world.confirm(&item, 0)).await;
+    assert_eq!(world.item(&item).await.asked, asked);
+    for _ in 0..40 {
+        let now = world.item(&item).await;
+        if now.authority != Some(AuthorityState::Pending) {
+            break;
+        }
+        clock.advance(SignedDuration::from_hours(8));
+        world.run(world.confirm(&item, now.asked)).await;
+    }
+    let now = world.item(&item).await;
+    assert_eq!(now.authority, Some(AuthorityState::NotFound));
+    let days = now.authority_at.unwrap().duration_since(begin).as_hours() / 24;
+    assert!((2..=4).contains(&days), "{days}");
+    assert_eq!(world.due(clock.now() + SignedDuration::from_hours(240)).await, []);
+    // The copy in the list says the same.
+    let (listed, total) = world
+        .stack
+        .table()
+        .inbox(&world.company.scope, Some(false), Some(AuthorityState::NotFound), 10, 0)
+        .await
+        .unwrap();
+    assert_eq!((listed, total), (vec![now], 1));
+}
+
+/// Whoever died with the question leaves a lease, and the due index brings the item back.
+#[tokio::test]
+async fn s1_a_question_that_died_is_found_on_the_due_index() {
+    let world = World::start().await;
+    let item = world.planted().await;
+    let (table, scope, now) = (world.stack.table(), &world.company.scope, world.stack.clock().now());
+    let until = now + SignedDuration::from_mins(3);
+    assert!(table.claim_confirmation(scope, &item, now, until).await.unwrap());
+    assert!(!table.claim_confirmation(scope, &item, now, until).await.unwrap());
+    assert_eq!(world.due(until).await, [DueRecord::Inbox(item.id)]);
+}
+
+#[tokio::test]
+async fn s1_an_acknowledged_receipt_is_confirmed_too() {
+    let world = World::start().await;
+    let item = world.planted().await;
+    let (table, scope, now) = (world.stack.table(), &world.company.scope, world.stack.clock().now());
+    table.ack_inbox_item(scope, &item.id, now).await.unwrap().unwrap();
+    let news = ecf_webhooks::News::InboxConfirmed {
+        item: &item,
+        state: AuthorityState::Accepted,
+    };
+    let news = news.announcement(scope, world.company.rnc.as_str(), now);
+    table
+        .record_confirmation(scope, &item.id, AuthorityState::Accepted, now, &news)
+        .await
+        .unwrap();
+    let (listed, _) = table.inbox(scope, Some(true), None, 10, 0).await.unwrap();
+    let [listed] = listed.as_slice() else {
+        panic!("{listed:?}")
+    };
+    assert_eq!(listed.authority, Some(AuthorityState::Accepted));
+    assert!(listed.acked_at.is_some());
+}
