@@ -53,6 +53,9 @@ pub enum XmlError {
     /// Elements inside each other beyond the limit.
     #[error("the document nests deeper than {} levels", Node::MAX_DEPTH)]
     TooDeep,
+    /// More elements than any document has.
+    #[error("the document has more than {MOST_ELEMENTS} elements")]
+    TooManyElements,
     /// No element, or not closed.
     #[error("the document has no complete root element")]
     NoRoot,
@@ -77,6 +80,9 @@ struct Open {
     places: HashMap<Piece, usize>,
     text: String,
 }
+
+/// A note of 10,000 lines with twenty fields each has fewer. An element takes about a hundred bytes of memory.
+const MOST_ELEMENTS: usize = 250_000;
 
 /// Members that are searched one by one; no block has more.
 const FEW_MEMBERS: usize = 64;
@@ -148,13 +154,17 @@ fn root_of(text: &str, expected: &'static str) -> Result<Node, XmlError> {
 fn parse(text: &str) -> Result<(Piece, Node), XmlError> {
     let mut reader = Reader::from_str(text);
     let mut open: Vec<Open> = Vec::new();
-    let mut root = None;
+    let (mut root, mut elements) = (None, 0);
     loop {
         let event = reader.read_event().map_err(|source| XmlError::Syntax {
             offset: reader.error_position(),
             source,
         })?;
         let mut closed = None;
+        elements += usize::from(matches!(event, Event::Start(_) | Event::Empty(_)));
+        if elements > MOST_ELEMENTS {
+            return Err(XmlError::TooManyElements);
+        }
         match event {
             Event::Start(tag) => {
                 if open.len() == Node::MAX_DEPTH {

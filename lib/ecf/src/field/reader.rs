@@ -53,6 +53,9 @@ pub(crate) struct Reader {
 /// Searching the nearest name or code costs: a payload with more faults than this gets no more hints.
 const MOST_HINTS: usize = 100;
 
+/// A received document with more faults than this is not judged any further.
+const MOST_FAULTS: usize = 1_000;
+
 /// How many members of an object are named that is not there.
 const MOST_NAMES: usize = 4;
 /// Longer than every name of the format. A longer unknown name is cut wherever an error shows it.
@@ -138,8 +141,8 @@ impl Reader {
             one => std::slice::from_ref(one),
         };
         let limit = field.limit.of(self.context.receipt_type);
-        if self.context.source == Source::Caller && elements.len() > limit as usize {
-            // The rules compare lists with each other, so none may be longer than a document allows.
+        if elements.len() > limit as usize {
+            // The rules compare lists with each other, and an element takes kilobytes: none may be longer than a document allows.
             self.violations
                 .push(too_many(self.path(), field, elements.len(), limit));
             elements = &elements[..limit as usize];
@@ -277,7 +280,9 @@ impl Reader {
         let given = node.as_scalar();
         let mut violation = self.build(problem, given);
         violation.input = given.is_none().then(|| node.excerpt());
-        self.violations.push(violation);
+        if self.context.source == Source::Caller || self.violations.len() < MOST_FAULTS {
+            self.violations.push(violation);
+        }
     }
 
     pub(crate) fn notice(&mut self, problem: Problem, given: Option<&str>) {

@@ -1,0 +1,174 @@
+//! What a stranger's document costs before it is refused or believed: verify it, read its heading and every field, and hold its
+//! form against the schema, as `reception` does.
+//!
+//! Ten shapes grow to the largest size that is taken. Each is measured in a process of its own, whose peak memory is printed.
+//! `growth` compares the time per byte with that of a document a quarter as large: 1 is linear. The ratio compares the time with
+//! that of hashing the same bytes with SHA-256, measured in turns.
+
+#![expect(clippy::print_stdout, reason = "a bench prints")]
+#![expect(clippy::unwrap_used, reason = "a bench may stop")]
+
+use std::hint::black_box;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use ecf::{Document, Heading, structure};
+use xmldsig::{Identity, Limits, testing};
+
+/// The largest body that `reception` takes.
+const LARGEST: usize = 4 * 1024 * 1024;
+const PIN: &str = "clave";
+
+const SHAPES: [&str; 10] = [
+    "different elements",
+    "equal elements",
+    "lines",
+    "wrong lines",
+    "signed lines",
+    "attributes",
+    "namespaces",
+    "one text",
+    "one comment",
+    "references",
+];
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    if let [_, shape, size] = arguments.as_slice()
+        && let (Ok(shape), Ok(size)) = (shape.parse::<usize>(), size.parse::<usize>())
+    {
+        return measure(SHAPES[shape], size);
+    }
+    // `cargo test --benches` only wants to see it run.
+    let largest = match arguments.iter().any(|argument| argument == "--test") {
+        true => LARGEST / 64,
+        false => LARGEST,
+    };
+    println!(
+        "{:>20} {:>9} {:>9} {:>8} {:>9} {:>8}",
+        "", "KB", "ms", "growth", "x SHA-256", "peak MB"
+    );
+    for (index, shape) in SHAPES.iter().enumerate() {
+        let mut before: Option<f64> = None;
+        for size in [largest / 16, largest / 4, largest] {
+            let output = Command::new(&arguments[0])
+                .args([index.to_string(), size.to_string()])
+                .output()
+                .unwrap();
+            let text = String::from_utf8(output.stdout).unwrap();
+            let figures: Vec<f64> = text.split_whitespace().map(|figure| figure.parse().unwrap()).collect();
+            let [bytes, micros, hash, peak] = figures.as_slice() else {
+                panic!("{shape}: {text} {}", String::from_utf8_lossy(&output.stderr));
+            };
+            let per_byte = micros / bytes;
+            let growth = before.map_or_else(String::new, |before| format!("{:.2}", per_byte / before));
+            before = Some(per_byte);
+            println!(
+                "{shape:>20} {:>9.0} {:>9.2} {growth:>8} {:>9.1} {:>8.0}",
+                bytes / 1024.0,
+                micros / 1000.0,
+                micros / hash,
+                peak / 1024.0
+            );
+        }
+    }
+}
+
+/// Prints bytes, microseconds, those of SHA-256, and the peak memory in KB beyond what the empty process has.
+fn measure(shape: &str, size: usize) {
+    let document = document(shape, size);
+    let (mut ours, mut hash) = (Duration::MAX, Duration::MAX);
+    for _ in 0..5 {
+        let start = Instant::now();
+        black_box(openssl::sha::sha256(&document));
+        hash = hash.min(start.elapsed());
+        let start = Instant::now();
+        black_box(receive(&document));
+        ours = ours.min(start.elapsed());
+    }
+    println!(
+        "{} {} {} {}",
+        document.len(),
+        ours.as_micros(),
+        hash.as_micros(),
+        peak_kilobytes()
+    );
+}
+
+fn receive(xml: &[u8]) -> usize {
+    let verified = xmldsig::verify(xml, &Limits::default());
+    let bytes = verified.as_ref().map_or(xml, |verified| &verified.document);
+    let heading = Heading::from_xml(bytes);
+    let read = Document::from_xml(bytes);
+    let form = read
+        .as_ref()
+        .ok()
+        .map(|received| structure::check(xml, Some(received.receipt_type)));
+    usize::from(heading.is_ok())
+        + read.map_or(0, |received| received.violations.len())
+        + form.map_or(0, |form| form.map_or(0, |form| form.len()))
+}
+
+/// Linux counts it; elsewhere nothing is printed.
+fn peak_kilobytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    peak.and_then(|peak| peak.trim().trim_end_matches(" kB").parse().ok())
+        .unwrap_or_default()
+}
+
+fn document(shape: &str, size: usize) -> Vec<u8> {
+    let head = "<ECF><Encabezado><Version>1.0</Version><IdDoc><TipoeCF>34</TipoeCF><eNCF>E340000000001</eNCF></IdDoc>\
+<Emisor><RNCEmisor>101672919</RNCEmisor></Emisor><Comprador><RNCComprador>130000001</RNCComprador></Comprador></Encabezado>";
+    let line = |number: usize| {
+        format!(
+            "<Item><NumeroLinea>{number}</NumeroLinea><IndicadorFacturacion>4</IndicadorFacturacion><NombreItem>Artículo número {number}</NombreItem>\
+<IndicadorBienoServicio>1</IndicadorBienoServicio><CantidadItem>2.00</CantidadItem><UnidadMedida>43</UnidadMedida>\
+<PrecioUnitarioItem>500.0000</PrecioUnitarioItem><MontoItem>1000.00</MontoItem></Item>"
+        )
+    };
+    let body = match shape {
+        "different elements" => repeated(size, |number| format!("<a{number}/>")),
+        "equal elements" => repeated(size, |_| "<a/>".to_owned()),
+        "lines" | "signed lines" => format!("<DetallesItems>{}</DetallesItems>", repeated(size, line)),
+        "wrong lines" => format!(
+            "<DetallesItems>{}</DetallesItems>",
+            repeated(size, |_| "<Item><a/></Item>".to_owned())
+        ),
+        "attributes" => repeated(size, |number| {
+            format!("<b a{number}=\"1\" b{number}=\"2\" c{number}=\"3\"/>")
+        }),
+        "namespaces" => repeated(size, |number| {
+            format!("<n{number}:b xmlns:n{number}=\"urn:{number}\"/>")
+        }),
+        "one text" => format!("<b>{}</b>", "ñ".repeat(size / 2)),
+        "one comment" => format!("<!--{}-->", "x".repeat(size)),
+        "references" => format!("<b>{}</b>", "&amp;".repeat(size / 5)),
+        other => panic!("{other}"),
+    };
+    let document = format!("{head}{body}<FechaHoraFirma>27-11-2026 10:30:00</FechaHoraFirma></ECF>");
+    match shape {
+        "signed lines" => xmldsig::sign(document.as_bytes(), &identity()).unwrap().xml,
+        _ => document.into_bytes(),
+    }
+}
+
+fn repeated(size: usize, part: impl Fn(usize) -> String) -> String {
+    let mut text = String::new();
+    for number in 1.. {
+        if text.len() >= size {
+            break;
+        }
+        text.push_str(&part(number));
+    }
+    text
+}
+
+fn identity() -> Identity {
+    let (from, to) = (
+        "2020-01-01T00:00:00Z".parse().unwrap(),
+        "2040-01-01T00:00:00Z".parse().unwrap(),
+    );
+    let p12 = testing::pkcs12("Firma de prueba", "IDCDO-00100000001", PIN, from, to).unwrap();
+    Identity::from_pkcs12(&p12, PIN, from).unwrap()
+}
