@@ -8,11 +8,9 @@ use axum::response::{IntoResponse, Response};
 use ecf::catalogue::EstadoAprobacion;
 use ecf_api::ApiError;
 use ecf_exchange::answer::{self, NotTaken};
-use http::HeaderMap;
 use serde::Serialize;
 
-use crate::address::Address;
-use crate::{App, limits, upload};
+use crate::{App, Call, limits, upload};
 
 /// What the authority's own service answers.
 #[derive(Debug, Serialize)]
@@ -22,24 +20,22 @@ struct ReceivedView {
     mensaje: [&'static str; 0],
 }
 
-pub(crate) async fn approve(
-    app: &App,
-    address: &Address,
-    headers: &HeaderMap,
-    body: &[u8],
-) -> Result<Response, ApiError> {
+pub(crate) async fn approve(app: &App, call: &Call, body: &[u8]) -> Result<Response, ApiError> {
     let now = app.clock.now();
-    let published = app.published(address, headers, now).await?;
+    let published = app.published(call, now).await?;
     let document =
-        upload::document(headers, body).ok_or_else(|| refused("no_document", "the request carries no XML"))?;
+        upload::document(&call.headers, body).ok_or_else(|| refused("no_document", "the request carries no XML"))?;
     let signed = answer::read(&app.judge, document, &limits(), now)
         .await?
         .map_err(not_taken)?;
+    if !signed.signer_trusted {
+        app.limit(call.visitor, "aprobacioncomercial", now).await?;
+    }
     let detail = &signed.detail;
     let recipient = match published {
         Some(recipient) => recipient,
         None => {
-            let named = app.named(address, headers, detail.rnc_emisor.as_ref(), now).await?;
+            let named = app.named(call, detail.rnc_emisor.as_ref(), now).await?;
             named.ok_or_else(|| refused("unknown_issuer", "RNCEmisor is nobody who receives here"))?
         }
     };

@@ -13,7 +13,7 @@ use xmldsig::Verified;
 
 use crate::address::Address;
 use crate::seal::{Seal, TOKEN_VALID};
-use crate::{App, Recipient, limits, upload};
+use crate::{App, Call, Recipient, limits, upload};
 
 /// What seeds and tokens of an address without a company are bound to.
 const BARE: &str = "fe";
@@ -26,9 +26,10 @@ struct TokenView {
 }
 
 /// A fresh seed. It is XML whatever the caller accepts.
-pub(crate) async fn semilla(app: &App, address: &Address) -> Result<Response, ApiError> {
+pub(crate) async fn semilla(app: &App, call: &Call) -> Result<Response, ApiError> {
     let now = app.clock.now();
-    let bound = bound(app, address, now).await?;
+    app.limit(call.visitor, "semilla", now).await?;
+    let bound = bound(app, &call.address, now).await?;
     let valor = Seal::of(&app.vault).await?.seed(ecf_runtime::random(), &bound, now);
     let valor = valor
         .parse()
@@ -37,15 +38,10 @@ pub(crate) async fn semilla(app: &App, address: &Address) -> Result<Response, Ap
 }
 
 /// A token for a signed seed.
-pub(crate) async fn validate(
-    app: &App,
-    address: &Address,
-    headers: &HeaderMap,
-    body: &[u8],
-) -> Result<Response, ApiError> {
+pub(crate) async fn validate(app: &App, call: &Call, body: &[u8]) -> Result<Response, ApiError> {
     let now = app.clock.now();
-    let bound = bound(app, address, now).await?;
-    let document = upload::document(headers, body).ok_or_else(|| malformed("the request carries no XML"))?;
+    let bound = bound(app, &call.address, now).await?;
+    let document = upload::document(&call.headers, body).ok_or_else(|| malformed("the request carries no XML"))?;
     let signed = upload::without_mark(document);
     Semilla::from_xml(signed).map_err(|error| malformed(error.to_string()))?;
     let verified = xmldsig::verify(signed, &limits()).map_err(|error| refused(error.to_string()))?;
@@ -64,7 +60,7 @@ pub(crate) async fn validate(
         expira: format!("{:.0}", now + TOKEN_VALID),
         expedido: format!("{now:.0}"),
     };
-    let mut answer = if wants_xml(headers) {
+    let mut answer = if wants_xml(&call.headers) {
         view.as_xml()?
     } else {
         Json(view).into_response()
@@ -79,15 +75,14 @@ pub(crate) async fn validate(
 pub(crate) async fn check_token(
     app: &App,
     recipient: &Recipient,
-    address: &Address,
-    headers: &HeaderMap,
+    call: &Call,
     now: Timestamp,
 ) -> Result<String, ApiError> {
-    let bound = match address.rnc {
+    let bound = match call.address.rnc {
         Some(_) => bound_to(recipient),
         None => BARE.to_owned(),
     };
-    let shown = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
+    let shown = call.headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
     let token = shown.and_then(|shown| {
         let (scheme, token) = shown.split_once(' ')?;
         scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())

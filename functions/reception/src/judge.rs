@@ -12,7 +12,7 @@ use ecf_trust::{Judge, SignedBy, Signer};
 use jiff::Timestamp;
 use xmldsig::{Verified, VerifyError};
 
-use crate::limits;
+use crate::{MOST_UNSIGNED_BYTES, limits};
 
 /// `CodigoSeguridad`: the first characters of the signature.
 const SECURITY_CODE_CHARS: usize = 6;
@@ -70,6 +70,15 @@ pub(crate) async fn judge(signers: &Judge, xml: &[u8], now: Timestamp) -> Result
 /// `xml` is what arrived: canonical bytes no longer tell where the signature stood, nor in which encoding they came.
 fn well_formed(xml: &[u8], verified: &[u8], encf: &Encf) -> Result<Received, CodigoMotivoNoRecibido> {
     let refused = Err(CodigoMotivoNoRecibido::ErrorEspecificacion);
+    if xml.len() > 2 * verified.len() + MOST_UNSIGNED_BYTES {
+        let (bytes, signed) = (xml.len(), verified.len());
+        tracing::info!(
+            bytes,
+            signed,
+            "a document was not received: its signature leaves most of it out"
+        );
+        return refused;
+    }
     let read = Document::from_xml(verified).and_then(|received| {
         let form = structure::check(xml, Some(received.receipt_type))?;
         Ok((received, form))

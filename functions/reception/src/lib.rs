@@ -29,17 +29,17 @@ use axum::extract::{FromRequest, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use ecf::{Environment, Rnc};
-use ecf_api::{ApiError, BODY_LIMIT_BYTES};
+use ecf_api::{ApiError, Visitor};
 use ecf_runtime::Clock;
 use ecf_runtime::env::Env;
 use ecf_store::{
-    AnnouncementId, Artifacts, Clients, Company, ExchangeJob, Identities, InboxId, Profiles, Queues, Scope, Table,
-    Vault,
+    AnnouncementId, Artifacts, Clients, Company, Door, ExchangeJob, Identities, InboxId, Profiles, Queues, Scope,
+    Table, Vault,
 };
 use ecf_trust::Judge;
 use http::header::ALLOW;
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use xmldsig::{Identity, Limits};
 
 use address::{Address, Service};
@@ -59,12 +59,14 @@ pub struct App {
     judge: Judge,
     identities: Identities,
     queues: Queues,
+    /// How often one address may ask for a seed, send a receipt or send an answer in a minute, unless its signer is trusted.
+    per_minute: u32,
     clock: Clock,
 }
 
 impl App {
     /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`,
-    /// `WEBHOOK_QUEUE_URL`, `EXCHANGE_QUEUE_URL` and `RECEPTION_TRUST` (`confirm` or `chain`).
+    /// `WEBHOOK_QUEUE_URL`, `EXCHANGE_QUEUE_URL`, `RECEPTION_TRUST` (`confirm` or `chain`) and `RECEPTION_PER_MINUTE`.
     ///
     /// # Errors
     /// Names the first variable that is missing or wrong.
@@ -77,13 +79,25 @@ impl App {
             identities: Identities::new(vault.clone()),
             queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
             judge: Judge::new(vault.clone(), env.required_as("RECEPTION_TRUST")?),
+            per_minute: env.required_as("RECEPTION_PER_MINUTE")?,
             vault,
             table,
             clock,
         })
     }
 
-    /// The company that owns this RNC, in the environment asked for or else its own. Only a verified company owns one.
+    /// Counts a visit against the limit of one minute.
+    async fn limit(&self, visitor: Visitor, door: &'static str, now: Timestamp) -> Result<(), ApiError> {
+        let door = Door {
+            name: door,
+            most: self.per_minute,
+            window: SignedDuration::from_mins(1),
+        };
+        visitor.enter(&self.table, door, now).await
+    }
+
+    /// The company that owns this RNC, in the environment asked for or else its own. Only a verified company owns one, and a
+    /// company receives in production only once it has had a key for it: before, nobody there reads what arrives.
     async fn recipient(
         &self,
         rnc: &Rnc,
@@ -94,11 +108,17 @@ impl App {
             return Ok(None);
         };
         let company = self.profiles.of(&id, now).await?;
-        let company = company.filter(|company| company.is_active() && company.verified);
-        Ok(company.map(|company| Recipient {
+        let Some(company) = company.filter(|company| company.is_active() && company.verified) else {
+            return Ok(None);
+        };
+        let environment = environment.unwrap_or(company.default_environment);
+        if environment == Environment::Ecf && !self.table.has_had_key(&id, environment).await? {
+            return Ok(None);
+        }
+        Ok(Some(Recipient {
             scope: Scope {
                 company: id,
-                environment: environment.unwrap_or(company.default_environment),
+                environment,
             },
             caller: None,
             company,
@@ -106,49 +126,32 @@ impl App {
     }
 
     /// The company whose published address was called, once the caller showed what it demands; `None`: the address names none.
-    async fn published(
-        &self,
-        address: &Address,
-        headers: &HeaderMap,
-        now: Timestamp,
-    ) -> Result<Option<Recipient>, ApiError> {
-        let Some(rnc) = &address.rnc else {
+    async fn published(&self, call: &Call, now: Timestamp) -> Result<Option<Recipient>, ApiError> {
+        let Some(rnc) = &call.address.rnc else {
             return Ok(None);
         };
-        let recipient = self.recipient(rnc, address.environment, now).await?;
+        let recipient = self.recipient(rnc, call.address.environment, now).await?;
         let mut recipient = recipient.ok_or_else(ApiError::not_found)?;
-        self.authorize(&mut recipient, address, headers, now).await?;
+        self.authorize(&mut recipient, call, now).await?;
         Ok(Some(recipient))
     }
 
     /// The company that a document names, for an address without one.
-    async fn named(
-        &self,
-        address: &Address,
-        headers: &HeaderMap,
-        rnc: Option<&Rnc>,
-        now: Timestamp,
-    ) -> Result<Option<Recipient>, ApiError> {
+    async fn named(&self, call: &Call, rnc: Option<&Rnc>, now: Timestamp) -> Result<Option<Recipient>, ApiError> {
         let Some(rnc) = rnc else {
             return Ok(None);
         };
         let mut recipient = self.recipient(rnc, None, now).await?;
         if let Some(recipient) = &mut recipient {
-            self.authorize(recipient, address, headers, now).await?;
+            self.authorize(recipient, call, now).await?;
         }
         Ok(recipient)
     }
 
     /// Companies that want to know who calls demand a token.
-    async fn authorize(
-        &self,
-        recipient: &mut Recipient,
-        address: &Address,
-        headers: &HeaderMap,
-        now: Timestamp,
-    ) -> Result<(), ApiError> {
+    async fn authorize(&self, recipient: &mut Recipient, call: &Call, now: Timestamp) -> Result<(), ApiError> {
         if recipient.company.settings.reception_token {
-            let caller = authenticate::check_token(self, recipient, address, headers, now).await?;
+            let caller = authenticate::check_token(self, recipient, call, now).await?;
             recipient.caller = Some(caller);
         }
         Ok(())
@@ -195,10 +198,24 @@ struct Recipient {
     caller: Option<String>,
 }
 
+/// The largest body of a service. Certificates take most of a seed and of an answer; receipts have up to 10,000 lines.
+const fn largest_body(service: Service) -> usize {
+    match service {
+        Service::Semilla => 0,
+        Service::ValidacionCertificado | Service::AprobacionComercial => 128 * 1024,
+        Service::Recepcion => LARGEST_RECEIPT,
+    }
+}
+
+const LARGEST_RECEIPT: usize = 4 * 1024 * 1024;
+/// What is stored is bounded by what was signed: beside as many bytes again, a document may have this much for the signature
+/// with its certificates, comments and declarations.
+const MOST_UNSIGNED_BYTES: usize = 128 * 1024;
+
 /// Bounds on what strangers send.
 fn limits() -> Limits {
     Limits {
-        max_bytes: BODY_LIMIT_BYTES,
+        max_bytes: LARGEST_RECEIPT,
         ..Limits::default()
     }
 }
@@ -209,7 +226,7 @@ pub fn router(app: App) -> Router {
     ecf_api::finish(routes)
 }
 
-async fn serve(State(app): State<App>, request: Request) -> Result<Response, ApiError> {
+async fn serve(State(app): State<App>, visitor: Visitor, request: Request) -> Result<Response, ApiError> {
     let address = Address::of(request.uri().path()).ok_or_else(ApiError::not_found)?;
     let (allowed, is_allowed) = match address.service {
         Service::Semilla => ("GET, HEAD", matches!(*request.method(), Method::GET | Method::HEAD)),
@@ -221,18 +238,36 @@ async fn serve(State(app): State<App>, request: Request) -> Result<Response, Api
         return Ok(refused);
     }
     let headers = request.headers().clone();
-    let body = Bytes::from_request(request, &app).await.map_err(unread)?;
-    match address.service {
-        Service::Semilla => authenticate::semilla(&app, &address).await,
-        Service::ValidacionCertificado => authenticate::validate(&app, &address, &headers, &body).await,
-        Service::AprobacionComercial => approve::approve(&app, &address, &headers, &body).await,
-        Service::Recepcion => receive::receive(&app, &address, &headers, &body).await,
+    let most = largest_body(address.service);
+    let body = Bytes::from_request(request, &app)
+        .await
+        .map_err(|rejection| unread(&rejection, most))?;
+    if body.len() > most && address.service != Service::Semilla {
+        return Err(ApiError::payload_too_large(most));
+    }
+    let call = Call {
+        address,
+        headers,
+        visitor,
+    };
+    match call.address.service {
+        Service::Semilla => authenticate::semilla(&app, &call).await,
+        Service::ValidacionCertificado => authenticate::validate(&app, &call, &body).await,
+        Service::AprobacionComercial => approve::approve(&app, &call, &body).await,
+        Service::Recepcion => receive::receive(&app, &call, &body).await,
     }
 }
 
-fn unread(rejection: axum::extract::rejection::BytesRejection) -> ApiError {
+/// Which service was called, and by whom.
+struct Call {
+    address: Address,
+    headers: HeaderMap,
+    visitor: Visitor,
+}
+
+fn unread(rejection: &axum::extract::rejection::BytesRejection, most: usize) -> ApiError {
     match rejection.status() {
-        StatusCode::PAYLOAD_TOO_LARGE => ApiError::payload_too_large(BODY_LIMIT_BYTES),
+        StatusCode::PAYLOAD_TOO_LARGE => ApiError::payload_too_large(most),
         _ => ApiError::bad_request("incomplete_body", "the body did not arrive whole"),
     }
 }

@@ -10,30 +10,23 @@ use ecf::{Environment, FechaHora};
 use ecf_api::ApiError;
 use ecf_store::{ArtifactKind, AuthorityState, ContentHash, ForeignText, InboxId, InboxItem, Kept};
 use ecf_webhooks::News;
-use http::HeaderMap;
 use jiff::Timestamp;
 use xmldsig::Identity;
 
-use crate::address::Address;
 use crate::authenticate::xml;
 use crate::judge::{Arrived, Good, judge};
-use crate::{App, Recipient, upload};
+use crate::{App, Call, Recipient, upload};
 
-pub(crate) async fn receive(
-    app: &App,
-    address: &Address,
-    headers: &HeaderMap,
-    body: &[u8],
-) -> Result<Response, ApiError> {
+pub(crate) async fn receive(app: &App, call: &Call, body: &[u8]) -> Result<Response, ApiError> {
     let now = app.clock.now();
-    let published = app.published(address, headers, now).await?;
-    let document = upload::document(headers, body)
+    let published = app.published(call, now).await?;
+    let document = upload::document(&call.headers, body)
         .ok_or_else(|| ApiError::bad_request("no_document", "the request carries no XML"))?;
     let arrived = judge(&app.judge, upload::without_mark(document), now).await?;
     let recipient = match published {
         Some(recipient) => recipient,
         None => {
-            let buyer = app.named(address, headers, arrived.rnc_comprador.as_ref(), now).await?;
+            let buyer = app.named(call, arrived.rnc_comprador.as_ref(), now).await?;
             let nobody = || ApiError::bad_request("unknown_buyer", "RNCComprador is nobody who receives here");
             buyer.ok_or_else(nobody)?
         }
@@ -64,6 +57,9 @@ pub(crate) async fn receive(
     }
     if arrived.rnc_comprador.as_ref() != Some(&recipient.company.rnc) {
         return answer.not_received(CodigoMotivoNoRecibido::RncCompradorNoCorresponde);
+    }
+    if !good.signer_trusted {
+        app.limit(call.visitor, "recepcion", now).await?;
     }
     let arecf = answer.received()?;
     match keep(app, &answer, good, document, &arecf).await? {

@@ -170,7 +170,7 @@ async fn what_does_not_fit_a_receipt_of_ours_is_refused_and_leaves_nothing() {
 #[tokio::test]
 async fn c11_an_approval_that_the_schema_refuses_is_answered_with_what_is_wrong() {
     let api = Api::start().await;
-    api.stack.signed_receipt(&api.company, ENCF).await;
+    api.accepted().await;
     for (from, to, words) in [
         (
             "<Estado>1</Estado>",

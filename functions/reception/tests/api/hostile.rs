@@ -3,9 +3,12 @@
 use std::time::Instant;
 
 use axum::body::Body;
-use ecf_testkit::{foreign_receipt, send};
+use ecf::Environment;
+use ecf_store::{ApiKeyId, NewApiKey};
+use ecf_testkit::{FOREIGN_RNC, foreign_receipt, send, sign_certified, unsigned_receipt};
 use http::header::ALLOW;
 use http::{Method, Request};
+use jiff::SignedDuration;
 
 use crate::{Api, acknowledged, not_received, received};
 
@@ -127,4 +130,74 @@ async fn duplicates(count: u32) {
     );
     assert_eq!(after.write.to_bits(), before.write.to_bits());
     assert_eq!(api.inbox().await.len(), 1);
+}
+
+#[tokio::test]
+async fn s7_one_address_has_a_limit_of_seeds_and_of_documents_by_signers_that_are_not_trusted() {
+    let api = Api::with(&[("ReceptionPerMinute", "3")]).await;
+    api.stack.trust_authority().await;
+    let seed = api.published("autenticacion/api/semilla");
+    let rnc = api.company.rnc.as_str();
+    let now = || api.clock().now();
+    for encf in ["E310000000001", "E310000000002", "E310000000003"] {
+        assert_eq!(api.get(&seed).await.status, 200);
+        assert_eq!(
+            acknowledged(&api.receive(&foreign_receipt(rnc, encf, now())).await),
+            received()
+        );
+    }
+    let fourth = foreign_receipt(rnc, "E310000000004", now());
+    for refused in [api.get(&seed).await, api.receive(&fourth).await] {
+        assert_eq!(refused.status, 429);
+        assert!(refused.headers.contains_key("retry-after"));
+    }
+    // A trusted signer has no limit, and the minute ends.
+    let trusted = unsigned_receipt(rnc, "E310000000005", now());
+    let trusted = sign_certified(&format!("RNC{FOREIGN_RNC}"), &trusted);
+    assert_eq!(acknowledged(&api.receive(&trusted).await), received());
+    api.clock().advance(SignedDuration::from_mins(1));
+    assert_eq!(acknowledged(&api.receive(&fourth).await), received());
+    assert_eq!(api.get(&seed).await.status, 200);
+}
+
+#[tokio::test]
+async fn s8_what_is_stored_is_bounded_by_what_was_signed() {
+    let api = Api::start().await;
+    let good = String::from_utf8(foreign_receipt(
+        api.company.rnc.as_str(),
+        "E310000000001",
+        api.clock().now(),
+    ))
+    .unwrap();
+    let with_comment = |bytes: usize| good.replacen("<ECF>", &format!("<!--{}--><ECF>", "x".repeat(bytes)), 1);
+    let large = with_comment(3_900_000);
+    assert_eq!(acknowledged(&api.receive(large.as_bytes()).await), not_received("1"));
+    let small = with_comment(10_000);
+    assert_eq!(acknowledged(&api.receive(small.as_bytes()).await), received());
+    // A seed and an answer are small.
+    for service in ["autenticacion/api/validacioncertificado", "aprobacioncomercial/api/ecf"] {
+        let answer = api.post(&api.published(service), &vec![b'<'; 200_000], None).await;
+        assert_eq!(answer.status, 413, "{service}");
+    }
+}
+
+#[tokio::test]
+async fn s1_a_company_without_a_key_for_production_receives_nothing_there() {
+    let api = Api::start().await;
+    let xml = foreign_receipt(api.company.rnc.as_str(), "E310000000001", api.clock().now());
+    let address = format!("/{}/ecf/fe/recepcion/api/ecf", api.company.rnc);
+    assert_eq!(api.post(&address, &xml, None).await.status, 404);
+    let key = NewApiKey {
+        id: ApiKeyId::from_random([7; 20]),
+        company: api.company.scope.company,
+        environment: Environment::Ecf,
+        rnc: api.company.rnc.clone(),
+        hash: [7; 32],
+        prefix: "ecf_live_0000".to_owned(),
+        name: None,
+        created_at: api.clock().now(),
+        expires_at: None,
+    };
+    assert!(api.stack.table().create_api_key(key).await.unwrap());
+    assert_eq!(acknowledged(&api.post(&address, &xml, None).await), received());
 }

@@ -202,6 +202,7 @@ async fn s1_a_planted_document_locks_no_number_and_is_marked() {
     api.stack.trust_authority().await;
     let planted = foreign_receipt(api.company.rnc.as_str(), ENCF, api.clock().now());
     assert_eq!(acknowledged(&api.receive(&planted).await), received());
+    api.clock().advance(SignedDuration::from_secs(1));
     let genuine = sign_certified(&format!("RNC{FOREIGN_RNC}"), &other(&api));
     assert_eq!(acknowledged(&api.receive(&genuine).await), received());
     let marks: Vec<_> = api

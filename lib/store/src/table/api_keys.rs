@@ -154,6 +154,12 @@ impl Table {
             .collect()
     }
 
+    /// Whether the company has a key of this environment, or had one.
+    pub async fn has_had_key(&self, company: &CompanyId, environment: Environment) -> Result<bool, StoreError> {
+        let keys = self.api_keys(company).await?;
+        Ok(keys.iter().any(|key| key.environment == environment))
+    }
+
     pub(crate) async fn api_key_hash(
         &self,
         company: &CompanyId,
