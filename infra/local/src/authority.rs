@@ -12,7 +12,7 @@ use xmldsig::testing::{self, Cipher, Party};
 use crate::folder;
 
 /// The PIN of every P12 that is made here.
-pub(crate) const PIN: &str = "demo";
+pub const CERTIFICATE_PIN: &str = "demo";
 
 /// Longer than the pre-certification numbers.
 const LIFE: SignedDuration = SignedDuration::from_hours(24 * 365 * 3);
@@ -36,11 +36,16 @@ impl Authority {
         Ok(String::from_utf8(self.0.certificate_pem()?)?)
     }
 
-    /// A P12 whose certificate names this taxpayer; its PIN is [`PIN`].
+    /// A P12 whose certificate names this taxpayer; its PIN is [`CERTIFICATE_PIN`].
     pub(crate) fn certify(&self, rnc: &Rnc, name: &str, now: Timestamp) -> Result<Vec<u8>, Error> {
         let (from, until) = validity(now);
         let holder = self.0.issue(name, &format!("RNC{rnc}"), from, until)?;
-        Ok(testing::file(Some(&holder), &[&holder], Cipher::Aes256, PIN)?)
+        Ok(testing::file(
+            Some(&holder),
+            &[&holder],
+            Cipher::Aes256,
+            CERTIFICATE_PIN,
+        )?)
     }
 }
 
@@ -48,18 +53,16 @@ fn validity(now: Timestamp) -> (Timestamp, Timestamp) {
     (now - SignedDuration::from_hours(24), now + LIFE)
 }
 
-/// `ecf-local certificate`: a P12 for any taxpayer, by the authority of the system on this state folder, as one line of JSON
-/// with the members that sign-up and upload take.
+/// `ecf-local certificate`: a P12 for any taxpayer, by the authority of the system on this state folder.
 ///
 /// # Errors
 /// When no system was started on the folder, or the number is none.
-pub fn certificate(rnc: &str, folder: &Path) -> Result<String, Error> {
+pub fn certificate(rnc: &str, folder: &Path) -> Result<Vec<u8>, Error> {
     let rnc: Rnc = rnc.parse().map_err(|error| format!("'{rnc}' is no RNC: {error}"))?;
     let file = folder::authority(folder);
     if !file.exists() {
         return Err(format!("{} does not exist; start the system first", file.display()).into());
     }
     let now = Timestamp::now();
-    let p12 = Authority::open(&file, now)?.certify(&rnc, &format!("CONTRIBUYENTE {rnc}"), now)?;
-    Ok(serde_json::json!({ "p12_base64": super::demo::base64(&p12), "pin": PIN }).to_string())
+    Authority::open(&file, now)?.certify(&rnc, &format!("CONTRIBUYENTE {rnc}"), now)
 }

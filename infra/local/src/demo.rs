@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use xmldsig::Identity;
 
-use crate::authority::{Authority, PIN};
+use crate::authority::{Authority, CERTIFICATE_PIN};
 
 /// The issuer in the payloads of `events/`.
 const RNC: &str = "130000001";
@@ -70,7 +70,7 @@ impl Demo {
             company_name: NAME.to_owned(),
             simulator_url: String::new(),
             test_p12: base64(&p12),
-            test_p12_pin: PIN.to_owned(),
+            test_p12_pin: CERTIFICATE_PIN.to_owned(),
         };
         std::fs::write(file, serde_json::to_vec_pretty(&demo)?)?;
         Ok(demo)
@@ -137,7 +137,7 @@ async fn create(
     let environment = Environment::TesteCF;
     let id = CompanyId::from_random(ecf_runtime::random());
     let key = ApiKeySecret::generate(environment, ecf_runtime::random());
-    let identity = Identity::from_pkcs12(p12, PIN, now)?;
+    let identity = Identity::from_pkcs12(p12, CERTIFICATE_PIN, now)?;
     let company = NewCompany {
         id,
         rnc: rnc.clone(),
@@ -172,7 +172,7 @@ async fn create(
         clients.secretsmanager.clone(),
         prefix.ok_or("the function `signup` has no SECRET_PREFIX")?,
     );
-    vault.store_certificate(&id, p12, PIN).await?;
+    vault.store_certificate(&id, p12, CERTIFICATE_PIN).await?;
     let table = Table::new(clients.dynamodb.clone(), provisioned.table_name());
     match table.create_company(company, Some(new_key(&key))).await? {
         CompanyCreated::New => {}
@@ -183,7 +183,7 @@ async fn create(
     Ok((id, key))
 }
 
-pub(crate) fn base64(bytes: &[u8]) -> String {
+fn base64(bytes: &[u8]) -> String {
     use base64::Engine as _;
     base64::engine::general_purpose::STANDARD.encode(bytes)
 }

@@ -21,7 +21,7 @@ mod routes;
 mod start;
 mod timers;
 
-pub use authority::certificate;
+pub use authority::{CERTIFICATE_PIN, certificate};
 pub use demo::Demo;
 pub use mounted::{InvokedFunction, Mounted, QueueFunction, TimedFunction, mount};
 pub use operating::operator;

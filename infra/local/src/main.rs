@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
-use ecf_local::{Command, Local, RunOptions, USAGE, certificate, openapi, operator, variables};
+use ecf_local::{CERTIFICATE_PIN, Command, Local, RunOptions, USAGE, certificate, openapi, operator, variables};
 use ecf_runtime::telemetry;
 
 /// What is logged unless `RUST_LOG` says otherwise: our own lines. The parts that play AWS tell of every request they refuse,
@@ -28,7 +28,14 @@ async fn run() -> Result<(), ecf_runtime::Error> {
         Command::Run { options, json } => serve(&options, json).await,
         Command::Env { function, options } => print(&variables(&function, &options.data)?),
         Command::Operator { command, options } => print(&operator(&command, &options.data).await?),
-        Command::Certificate { rnc, options } => print(&certificate(&rnc, &options.data)?),
+        Command::Certificate { rnc, file, options } => {
+            std::fs::write(&file, certificate(&rnc, &options.data)?)
+                .map_err(|error| format!("{}: {error}", file.display()))?;
+            print(&format!(
+                "{}: a test P12 of {rnc}, PIN {CERTIFICATE_PIN}",
+                file.display()
+            ))
+        }
         Command::Openapi { check: true } => Ok(openapi::check()?),
         Command::Openapi { check: false } => Ok(openapi::write()?),
         Command::Help => print(USAGE),

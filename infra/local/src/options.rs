@@ -13,7 +13,7 @@ The e-CF service with a simulated tax authority, in one process.
 usage: ecf-local [--port PORT] [--data DIR] [--reset] [--json] [--simulator URL] [--portal URL] [--speed N] [--aws-faults PERCENT[:SEED]]
        ecf-local env FUNCTION [--port PORT] [--data DIR]
        ecf-local operator COMMAND [--data DIR]
-       ecf-local certificate RNC [--data DIR]
+       ecf-local certificate RNC FILE [--data DIR]
        ecf-local openapi [--check]
 
   --port PORT       where to listen on 127.0.0.1 (default 8080; 0 takes any free port)
@@ -28,18 +28,34 @@ usage: ecf-local [--port PORT] [--data DIR] [--reset] [--json] [--simulator URL]
   env FUNCTION      print a function's environment variables, for `cargo lambda`
   operator COMMAND  carry out a command of the operator, a JSON object, on the system that is running;
                     docs/operator.md lists them
-  certificate RNC   print a test P12 that names a taxpayer and that this system trusts, as JSON for a sign-up or an upload
+  certificate RNC FILE
+                    write a test P12 that names a taxpayer and that this system trusts, for a sign-up or an upload
   openapi           write infra/openapi/public-v1.json from the code; --check only compares
 ";
 
 /// What to do.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Command {
-    Run { options: RunOptions, json: bool },
-    Env { function: String, options: RunOptions },
-    Operator { command: String, options: RunOptions },
-    Certificate { rnc: String, options: RunOptions },
-    Openapi { check: bool },
+    Run {
+        options: RunOptions,
+        json: bool,
+    },
+    Env {
+        function: String,
+        options: RunOptions,
+    },
+    Operator {
+        command: String,
+        options: RunOptions,
+    },
+    Certificate {
+        rnc: String,
+        file: PathBuf,
+        options: RunOptions,
+    },
+    Openapi {
+        check: bool,
+    },
     Help,
 }
 
@@ -114,8 +130,9 @@ impl Command {
                 command: (*command).to_owned(),
                 options,
             }),
-            ["certificate", rnc] => Ok(Self::Certificate {
+            ["certificate", rnc, file] => Ok(Self::Certificate {
                 rnc: (*rnc).to_owned(),
+                file: PathBuf::from(file),
                 options,
             }),
             ["openapi"] => Ok(Self::Openapi { check }),

@@ -1,6 +1,8 @@
 //! Two companies on one system, each the other's buyer: a receipt, its acknowledgement, an approval, a rejection, and numbers that
 //! will never be used.
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD;
 use ecf_testkit::Receiver;
 use http::Method;
 use serde_json::{Value, json};
@@ -14,10 +16,9 @@ const BAKERY: &str = "131880681";
 /// A second company on the demo company's system, verified by its certificate.
 pub(crate) async fn bakery(system: &System) -> Caller {
     let demo = &system.caller;
-    let certificate = system.certificate(BAKERY);
     let request = json!({
         "rnc": BAKERY, "name": "Panadería La Espiga SRL", "email": "pan@espiga.example",
-        "p12_base64": certificate["p12_base64"], "pin": certificate["pin"],
+        "p12_base64": BASE64_STANDARD.encode(system.certificate(BAKERY)), "pin": ecf_local::CERTIFICATE_PIN,
     });
     let url = format!("{}/api/v1/public/register", demo.base_url);
     let registered = demo.send(Method::POST, &url, None, Some(&request)).await.expect(201);

@@ -30,9 +30,9 @@ impl System {
         Self::with(RunOptions::default()).await
     }
 
-    /// A P12 that names this taxpayer and that the system trusts, with its PIN, as sign-up takes them.
-    pub(crate) fn certificate(&self, rnc: &str) -> Value {
-        serde_json::from_str(&ecf_local::certificate(rnc, self.folder.path()).unwrap()).unwrap()
+    /// A P12 that names this taxpayer and that the system trusts.
+    pub(crate) fn certificate(&self, rnc: &str) -> Vec<u8> {
+        ecf_local::certificate(rnc, self.folder.path()).unwrap()
     }
 
     /// With other options than usual; folder and port are the test's own.
