@@ -53,7 +53,7 @@ pub(crate) async fn judge(signers: &Judge, xml: &[u8], now: Timestamp) -> Result
     let (Some(rnc_emisor), Some(encf)) = (heading.rnc_emisor, heading.encf) else {
         return Err(unreadable("RNCEmisor or eNCF is missing or cannot be read"));
     };
-    let verdict = match well_formed(xml, bytes, &encf) {
+    let verdict = match well_formed(xml, bytes, &encf)? {
         Ok(received) => signature(signers, verified, received, &rnc_emisor, now).await?,
         Err(reason) => Err(reason),
     };
@@ -68,8 +68,11 @@ pub(crate) async fn judge(signers: &Judge, xml: &[u8], now: Timestamp) -> Result
 /// A receipt with all its fields, in the form that the official schema wants, of a type that buyers are sent.
 ///
 /// `xml` is what arrived: canonical bytes no longer tell where the signature stood, nor in which encoding they came.
-fn well_formed(xml: &[u8], verified: &[u8], encf: &Encf) -> Result<Received, CodigoMotivoNoRecibido> {
-    let refused = Err(CodigoMotivoNoRecibido::ErrorEspecificacion);
+///
+/// # Errors
+/// 400 when it is no XML. What is only in another encoding is acknowledged as not received.
+fn well_formed(xml: &[u8], verified: &[u8], encf: &Encf) -> Result<Result<Received, CodigoMotivoNoRecibido>, ApiError> {
+    let refused = Ok(Err(CodigoMotivoNoRecibido::ErrorEspecificacion));
     if xml.len() > 2 * verified.len() + MOST_UNSIGNED_BYTES {
         let (bytes, signed) = (xml.len(), verified.len());
         tracing::info!(
@@ -79,21 +82,41 @@ fn well_formed(xml: &[u8], verified: &[u8], encf: &Encf) -> Result<Received, Cod
         );
         return refused;
     }
-    let read = Document::from_xml(verified).and_then(|received| {
-        let form = structure::check(xml, Some(received.receipt_type))?;
-        Ok((received, form))
-    });
-    let (received, form) = match read {
-        Ok(read) => read,
+    // The form first: it stops at a hundred faults, so that reading meets no more elements than a receipt has.
+    let form = match structure::check(xml, Some(encf.receipt_type())) {
+        Ok(form) => form,
+        Err(error) if error.is_of_encoding() => {
+            tracing::info!(%error, "a document was not received: its encoding is not read");
+            return refused;
+        }
+        Err(error) => return Err(unreadable(error.to_string())),
+    };
+    if is_wrong(&form) {
+        return refused;
+    }
+    let received = match Document::from_xml(verified) {
+        Ok(received) => received,
         Err(error) => {
             let error = ecf_runtime::telemetry::chain(&error).to_string();
             tracing::info!(error, "a document was not received: it cannot be read");
             return refused;
         }
     };
+    if is_wrong(&received.violations) {
+        return refused;
+    }
+    if !received.receipt_type.is_exchanged() || encf.receipt_type() != received.receipt_type {
+        tracing::info!(ecf_type = %received.receipt_type, "a document was not received: its type is not sent to buyers");
+        return refused;
+    }
+    Ok(Ok(received))
+}
+
+/// Whether there are faults; the first is logged.
+fn is_wrong(faults: &[Violation]) -> bool {
     if let Some(Violation {
         path, code, message, ..
-    }) = form.first().or(received.violations.first())
+    }) = faults.first()
     {
         let path = path.join("/");
         tracing::info!(
@@ -102,13 +125,8 @@ fn well_formed(xml: &[u8], verified: &[u8], encf: &Encf) -> Result<Received, Cod
             message,
             "a document was not received: its structure is wrong"
         );
-        return refused;
     }
-    if !received.receipt_type.is_exchanged() || encf.receipt_type() != received.receipt_type {
-        tracing::info!(ecf_type = %received.receipt_type, "a document was not received: its type is not sent to buyers");
-        return refused;
-    }
-    Ok(received)
+    !faults.is_empty()
 }
 
 /// The signature with its signer, judged.

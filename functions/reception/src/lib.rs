@@ -96,8 +96,7 @@ impl App {
         visitor.enter(&self.table, door, now).await
     }
 
-    /// The company that owns this RNC, in the environment asked for or else its own. Only a verified company owns one, and a
-    /// company receives in production only once it has had a key for it: before, nobody there reads what arrives.
+    /// The company that owns this RNC, in the environment asked for or else its own. Only a verified company owns one.
     async fn recipient(
         &self,
         rnc: &Rnc,
@@ -108,21 +107,21 @@ impl App {
             return Ok(None);
         };
         let company = self.profiles.of(&id, now).await?;
-        let Some(company) = company.filter(|company| company.is_active() && company.verified) else {
-            return Ok(None);
-        };
-        let environment = environment.unwrap_or(company.default_environment);
-        if environment == Environment::Ecf && !self.table.has_had_key(&id, environment).await? {
-            return Ok(None);
-        }
-        Ok(Some(Recipient {
+        let company = company.filter(|company| company.is_active() && company.verified);
+        Ok(company.map(|company| Recipient {
             scope: Scope {
                 company: id,
-                environment,
+                environment: environment.unwrap_or(company.default_environment),
             },
             caller: None,
             company,
         }))
+    }
+
+    /// Whether the company has an inbox here. In production it has one from its first key on: before, nobody reads what arrives.
+    async fn has_inbox(&self, scope: &Scope) -> Result<bool, ApiError> {
+        let environment = scope.environment;
+        Ok(environment != Environment::Ecf || self.table.has_had_key(&scope.company, environment).await?)
     }
 
     /// The company whose published address was called, once the caller showed what it demands; `None`: the address names none.

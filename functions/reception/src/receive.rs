@@ -31,6 +31,9 @@ pub(crate) async fn receive(app: &App, call: &Call, body: &[u8]) -> Result<Respo
             buyer.ok_or_else(nobody)?
         }
     };
+    if !app.has_inbox(&recipient.scope).await? {
+        return Err(ApiError::not_found());
+    }
     let signer = app.signer(&recipient, now).await?;
     let answer = Answer {
         recipient: &recipient,

@@ -98,15 +98,14 @@ fn measure(shape: &str, size: usize) {
 fn receive(xml: &[u8]) -> usize {
     let verified = xmldsig::verify(xml, &Limits::default());
     let bytes = verified.as_ref().map_or(xml, |verified| &verified.document);
-    let heading = Heading::from_xml(bytes);
-    let read = Document::from_xml(bytes);
-    let form = read
-        .as_ref()
-        .ok()
-        .map(|received| structure::check(xml, Some(received.receipt_type)));
-    usize::from(heading.is_ok())
-        + read.map_or(0, |received| received.violations.len())
-        + form.map_or(0, |form| form.map_or(0, |form| form.len()))
+    let Some(encf) = Heading::from_xml(bytes).ok().and_then(|heading| heading.encf) else {
+        return 0;
+    };
+    let form = structure::check(xml, Some(encf.receipt_type()));
+    if form.as_ref().is_ok_and(Vec::is_empty) {
+        return Document::from_xml(bytes).map_or(0, |received| received.violations.len());
+    }
+    form.map_or(0, |form| form.len())
 }
 
 /// Linux counts it; elsewhere nothing is printed.

@@ -87,6 +87,13 @@ const MOST_ELEMENTS: usize = 250_000;
 /// Members that are searched one by one; no block has more.
 const FEW_MEMBERS: usize = 64;
 
+impl XmlError {
+    /// Whether the document may be sound in the encoding or version that it is in, which is not read here.
+    pub fn is_of_encoding(&self) -> bool {
+        matches!(self, Self::Utf8 { .. } | Self::Encoding { .. } | Self::Version { .. })
+    }
+}
+
 impl Open {
     fn close(self) -> (Piece, Node) {
         let node = if !self.members.is_empty() {
@@ -123,12 +130,13 @@ impl Open {
 
 /// The content of the root element, which must have this name. Namespaces are not looked at.
 pub(crate) fn parse_root(bytes: &[u8], expected: &'static str) -> Result<Node, XmlError> {
-    root_of(decode(bytes)?, expected)
+    root_of(decode(bytes)?, expected, None)
 }
 
-/// The same of a document in whatever encoding and version, for the parts of it that are ASCII.
-pub(crate) fn parse_root_of_any_encoding(bytes: &[u8], expected: &'static str) -> Result<Node, XmlError> {
-    root_of(&encoding::decode_lossy(bytes), expected)
+/// The content of the root element as far as the end of its child `last`, in whatever encoding and version, for the parts of it
+/// that are ASCII. Nothing behind is read.
+pub(crate) fn parse_beginning(bytes: &[u8], expected: &'static str, last: &str) -> Result<Node, XmlError> {
+    root_of(&encoding::decode_lossy(bytes), expected, Some(last))
 }
 
 /// The text of a document in UTF-8 and XML 1.0.
@@ -139,8 +147,8 @@ pub(crate) fn decode(bytes: &[u8]) -> Result<&str, XmlError> {
     })
 }
 
-fn root_of(text: &str, expected: &'static str) -> Result<Node, XmlError> {
-    let (given, node) = parse(text.strip_prefix('\u{FEFF}').unwrap_or(text))?;
+fn root_of(text: &str, expected: &'static str, last: Option<&str>) -> Result<Node, XmlError> {
+    let (given, node) = parse(text.strip_prefix('\u{FEFF}').unwrap_or(text), last)?;
     if &*given == expected {
         Ok(node)
     } else {
@@ -151,7 +159,8 @@ fn root_of(text: &str, expected: &'static str) -> Result<Node, XmlError> {
     }
 }
 
-fn parse(text: &str) -> Result<(Piece, Node), XmlError> {
+/// `last`: the child of the root after which reading stops.
+fn parse(text: &str, last: Option<&str>) -> Result<(Piece, Node), XmlError> {
     let mut reader = Reader::from_str(text);
     let mut open: Vec<Open> = Vec::new();
     let (mut root, mut elements) = (None, 0);
@@ -202,7 +211,14 @@ fn parse(text: &str) -> Result<(Piece, Node), XmlError> {
         }
         if let Some((name, node)) = closed {
             match open.last_mut() {
-                Some(parent) => parent.add(name, node),
+                Some(parent) => {
+                    let is_last = last.is_some_and(|last| *name == *last);
+                    parent.add(name, node);
+                    if let (true, [_]) = (is_last, open.as_slice()) {
+                        root = open.pop().map(Open::close);
+                        break;
+                    }
+                }
                 // A second root is no document.
                 None if root.is_some() => return Err(XmlError::NoRoot),
                 None => root = Some((name, node)),

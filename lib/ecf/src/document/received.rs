@@ -58,13 +58,14 @@ pub struct Heading {
 }
 
 impl Heading {
-    /// Reads the heading of a receipt, of whatever type it says it is and in whatever encoding.
+    /// Reads the heading of a receipt, of whatever type it says it is and in whatever encoding. What stands behind `Encabezado` is
+    /// not read.
     ///
     /// # Errors
     ///
     /// When the bytes are no XML, or the root is no `ECF`.
     pub fn from_xml(bytes: &[u8]) -> Result<Self, XmlError> {
-        let root = xml::parse_root_of_any_encoding(bytes, ROOT)?;
+        let root = xml::parse_beginning(bytes, ROOT, "Encabezado")?;
         let text = |block: &str, name: &str| {
             let node = root.get("Encabezado")?.get(block)?.get(name)?;
             node.as_scalar().map(str::trim)
