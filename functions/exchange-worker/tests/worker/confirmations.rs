@@ -42,6 +42,8 @@ impl World {
 #[tokio::test]
 async fn s1_what_the_authority_never_had_is_not_found_after_three_days() {
     let world = World::start().await;
+    // The announcement is for `webhook-worker`.
+    world.stack.leave_messages();
     let item = world.planted().await;
     let (clock, begin) = (world.stack.clock().clone(), world.stack.clock().now());
     // A first question that was lost is on the due index.
