@@ -99,6 +99,7 @@ async fn make(
         return Ok(Attempt::Ended(DeliveryState::NotSent, Some(why), None));
     }
     let to = Addressee {
+        environment: scope.environment,
         base,
         authentication: entry.url_opcional,
         is_listed: true,

@@ -158,6 +158,7 @@ impl Exchange {
         let now = self.clock.now();
         let to = match &approval.receiver_url {
             Some(url) => Addressee {
+                environment: scope.environment,
                 base: url.clone(),
                 authentication: None,
                 is_listed: false,
@@ -214,6 +215,7 @@ impl Exchange {
                 let base = entry.url_aceptacion.or(entry.url_recepcion);
                 let authentication = entry.url_opcional;
                 base.map(|base| Addressee {
+                    environment: scope.environment,
                     base,
                     authentication,
                     is_listed: true,

@@ -21,8 +21,8 @@ pub mod schedule;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ecf_runtime::Clock;
 use ecf_runtime::env::Env;
+use ecf_runtime::{Clock, Metrics};
 use ecf_store::{Artifacts, Clients, CompanyId, ExchangeJob, Identities, Queues, StoreError, Table, Vault};
 use ecf_taxauth::{Directory, Endpoints, TaxAuth, Tokens, Waiting};
 use ecf_trust::Judge;
@@ -118,7 +118,10 @@ impl Exchange {
                 None => tokens,
             }),
             directory: Directory::new(table.clone()),
-            peers: Peers::new(GuardedClient::new(Guard::new(reach), patience.peer)?),
+            peers: Peers::new(
+                GuardedClient::new(Guard::new(reach), patience.peer)?,
+                Metrics::from_env(env)?,
+            ),
             table,
             clock,
         })

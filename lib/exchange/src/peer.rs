@@ -9,7 +9,9 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use ecf::Environment;
 use ecf::messages::Semilla;
+use ecf_runtime::{Metric, Metrics};
 use ecf_taxauth::read_grant;
 use ecf_webhooks::{DeliveryError, GuardedClient, Reply};
 use jiff::{SignedDuration, Timestamp};
@@ -47,6 +49,7 @@ impl PeerService {
 /// Where somebody receives.
 #[derive(Debug, Clone)]
 pub struct Addressee {
+    pub environment: Environment,
     /// The prefix of the service.
     pub base: String,
     /// The prefix of its authentication where the directory names one, else it is below `base`.
@@ -76,6 +79,7 @@ pub enum PeerError {
 #[derive(Debug, Clone)]
 pub struct Peers {
     client: GuardedClient,
+    metrics: Metrics,
     logins: Arc<Mutex<HashMap<PeerKey, Login>>>,
 }
 
@@ -100,9 +104,10 @@ impl std::fmt::Debug for Login {
 impl Peers {
     /// Calls through this client.
     #[must_use]
-    pub fn new(client: GuardedClient) -> Self {
+    pub fn new(client: GuardedClient, metrics: Metrics) -> Self {
         Self {
             client,
+            metrics,
             logins: Arc::default(),
         }
     }
@@ -147,7 +152,7 @@ impl Peers {
         if !self.may_sign_seed(&key, now) {
             return Err(PeerError::NoSeed("a seed was signed for it within the hour"));
         }
-        let (token, until) = self.log_in(base, identity, now).await?;
+        let (token, until) = self.log_in(to.environment, base, identity, now).await?;
         if let Some(login) = self.lock().get_mut(&key) {
             login.token = Some((token.clone(), until));
         }
@@ -183,7 +188,13 @@ impl Peers {
     }
 
     /// A token for a signed seed, and until when it is used.
-    async fn log_in(&self, base: &str, identity: &Identity, now: Timestamp) -> Result<(String, Timestamp), PeerError> {
+    async fn log_in(
+        &self,
+        environment: Environment,
+        base: &str,
+        identity: &Identity,
+        now: Timestamp,
+    ) -> Result<(String, Timestamp), PeerError> {
         let (seed, validation) = authentication(base);
         let reply = self.client.get(&seed).await?;
         let seed = reply.bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&reply.bytes);
@@ -200,6 +211,8 @@ impl Peers {
             certificate = identity.certificate().subject,
             "a peer's seed was signed"
         );
+        self.metrics
+            .tell(environment.as_str(), &[(Metric::SeedsSigned, 1)], now);
         let reply = self
             .client
             .post_document(&validation, None, "semilla.xml", signed.xml)
@@ -311,8 +324,10 @@ mod tests {
 
     #[test]
     fn s6_a_seed_is_signed_once_a_peer_and_hour() {
-        let peers =
-            Peers::new(GuardedClient::new(ecf_webhooks::Guard::new(ecf_webhooks::Reach::Public), PATIENCE).unwrap());
+        let peers = Peers::new(
+            GuardedClient::new(ecf_webhooks::Guard::new(ecf_webhooks::Reach::Public), PATIENCE).unwrap(),
+            Metrics::of_test().0,
+        );
         let key = |peer: &str| (peer.to_owned(), [1; 32]);
         let now: Timestamp = "2026-11-27T16:00:00Z".parse().unwrap();
         assert!(peers.may_sign_seed(&key("a"), now));

@@ -38,6 +38,8 @@ pub enum Metric {
     /// Attempts at webhooks that were taken, and that were not.
     WebhooksDelivered,
     WebhooksFailed,
+    /// Seeds of other taxpayers that were signed: each is worth a token of whoever issued it.
+    SeedsSigned,
     /// Ranges of which their company was warned.
     RangesLow,
     RangesExpiring,
@@ -62,6 +64,7 @@ impl Metric {
             Self::HostsAway => "HostsAway",
             Self::WebhooksDelivered => "WebhooksDelivered",
             Self::WebhooksFailed => "WebhooksFailed",
+            Self::SeedsSigned => "SeedsSigned",
             Self::RangesLow => "RangesLow",
             Self::RangesExpiring => "RangesExpiring",
             Self::CertificateDaysLeft => "CertificateDaysLeft",

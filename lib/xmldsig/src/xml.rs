@@ -89,6 +89,12 @@ pub enum XmlErrorKind {
         /// The limit.
         limit: usize,
     },
+    /// More attributes in the whole document than any honest one has.
+    #[error("the document has more than {limit} attributes")]
+    TooManyAttributesInAll {
+        /// The limit.
+        limit: usize,
+    },
     /// More namespace declarations in scope than any honest document has.
     #[error("more than {limit} namespace declarations are in scope")]
     TooManyNamespaces {

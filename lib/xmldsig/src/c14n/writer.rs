@@ -28,6 +28,9 @@ pub(crate) enum Started {
     Signature,
 }
 
+/// Documents of the scheme have a handful of attributes, and each costs more than other bytes do.
+const MOST_ATTRIBUTES: usize = 10_000;
+
 /// Most of a document is canonical already. Such pieces are not copied one by one: as long as they follow each other in the source they
 /// only extend `verbatim`, which is copied when something else must be written.
 pub(crate) struct Writer<'a> {
@@ -39,6 +42,8 @@ pub(crate) struct Writer<'a> {
     /// Tell `Signature` elements instead of writing them.
     watch: bool,
     max_attributes: usize,
+    /// Attributes so far.
+    attribute_count: usize,
     out: Vec<u8>,
     depth: usize,
     scopes: Scopes<'a>,
@@ -68,6 +73,7 @@ impl<'a> Writer<'a> {
             drop_blank_text,
             watch,
             max_attributes: limits.max_attributes,
+            attribute_count: 0,
             out: Vec::new(),
             depth: 0,
             scopes: Scopes::default(),
@@ -139,6 +145,10 @@ impl<'a> Writer<'a> {
         let at = tag.attributes_offset;
         let mut attributes = std::mem::take(&mut self.attributes);
         attributes::parse(tag.attributes, at, self.max_attributes, &mut attributes)?;
+        self.attribute_count += attributes.len();
+        if self.attribute_count > MOST_ATTRIBUTES {
+            return Err(XmlErrorKind::TooManyAttributesInAll { limit: MOST_ATTRIBUTES }.at(at));
+        }
         let first_own = self.scopes.len();
         for attribute in &mut attributes {
             if let Some(prefix) = declared_prefix(attribute.name) {
