@@ -168,7 +168,7 @@ async fn repeated(
     if !bool::from(signup.body_hash.ct_eq(&request.body_hash())) {
         return Err(ApiError::conflict(
             "idempotency_key_reused",
-            "this idempotency_key registered another company; use a new one",
+            "this idempotency_key registered a company with another body: repeat the first request as it was, with the same P12, PIN and retry_secret, or use a new key",
         ));
     }
     let Some(company) = app.table.company(&signup.company).await? else {
