@@ -4,6 +4,7 @@ use ecf::{Environment, Rnc};
 use ecf_api::{Fields, FromFields};
 use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
+use zeroize::Zeroizing;
 
 /// A company that wants in.
 #[derive(ToSchema)]
@@ -33,10 +34,10 @@ pub(crate) struct RegisterRequest {
     pub(crate) default_environment: Option<Environment>,
     /// The certificate as Base64 PKCS#12.
     #[schema(rename = "p12_base64", value_type = Option<String>)]
-    pub(crate) p12: Option<Vec<u8>>,
+    pub(crate) p12: Option<Zeroizing<Vec<u8>>>,
     /// The P12's password; required with it.
-    #[schema(max_length = 200)]
-    pub(crate) pin: Option<String>,
+    #[schema(value_type = Option<String>, max_length = 200)]
+    pub(crate) pin: Option<Zeroizing<String>>,
     pub(crate) invitation_code: Option<String>,
 }
 
@@ -53,13 +54,13 @@ impl RegisterRequest {
             self.address.as_deref(),
             self.phone.as_deref(),
             environment,
-            self.pin.as_deref(),
+            self.pin.as_ref().map(|pin| pin.as_str()),
             self.retry_secret.as_deref(),
         ];
         for part in texts
             .map(|text| text.map(str::as_bytes))
             .into_iter()
-            .chain([self.p12.as_deref()])
+            .chain([self.p12.as_ref().map(|p12| p12.as_slice())])
         {
             let length = part.map_or(u64::MAX, |part| part.len() as u64);
             hash.update(length.to_be_bytes());
@@ -110,8 +111,8 @@ impl FromFields for RegisterRequest {
             address,
             phone,
             default_environment,
-            p12,
-            pin,
+            p12: p12.map(Zeroizing::new),
+            pin: pin.map(Zeroizing::new),
             invitation_code,
         })
     }

@@ -7,11 +7,12 @@ use ecf_api::ApiKeySecret;
 use ecf_runtime::{Clock, Error};
 use ecf_stack::Provisioned;
 use ecf_store::{
-    ApiKeyId, Clients, CompanyCreated, CompanyId, NewApiKey, NewCompany, Scope, Table, Vault, certificate_summary,
+    ApiKeyId, CertificateFile, Clients, CompanyCreated, CompanyId, NewApiKey, NewCompany, Scope, Table, Vault,
+    certificate_summary,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
-use xmldsig::{Identity, testing};
+use xmldsig::testing;
 
 /// The issuer in the payloads of `events/`.
 const RNC: &str = "130000001";
@@ -143,7 +144,7 @@ async fn create(
     let environment = Environment::TesteCF;
     let id = CompanyId::from_random(ecf_runtime::random());
     let key = ApiKeySecret::generate(environment, ecf_runtime::random());
-    let identity = Identity::from_pkcs12(p12, PIN, now)?;
+    let (identity, file) = CertificateFile::open(p12, PIN, now, &ecf_runtime::random())?;
     let company = NewCompany {
         id,
         rnc: rnc.clone(),
@@ -178,7 +179,7 @@ async fn create(
         clients.secretsmanager.clone(),
         prefix.ok_or("the function `signup` has no SECRET_PREFIX")?,
     );
-    vault.store_certificate(&id, p12, PIN).await?;
+    vault.store_certificate(&id, &file).await?;
     let table = Table::new(clients.dynamodb.clone(), provisioned.table_name());
     match table.create_company(company, Some(new_key(&key))).await? {
         CompanyCreated::New => {}

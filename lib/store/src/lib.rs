@@ -73,6 +73,7 @@
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test"))]
 
 mod artifacts;
+mod certificate_file;
 mod clients;
 mod dead_letters;
 mod error;
@@ -87,6 +88,7 @@ mod table;
 mod vault;
 
 pub use artifacts::{ArtifactKind, Artifacts, ContentHash};
+pub use certificate_file::CertificateFile;
 pub use clients::{Clients, local_config};
 pub use dead_letters::DeadLetters;
 pub use error::StoreError;
