@@ -125,7 +125,7 @@ struct ProblemView {
         (status = 415, description = "The body is no form", body = CodedError),
         (status = 422, description = "The file is missing or empty", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn inspect_p12(
     State(app): State<App>,

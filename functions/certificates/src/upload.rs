@@ -97,7 +97,7 @@ pub(crate) struct UploadedView {
         (status = 422, description = "What is wrong with the file or the PIN; `ctx.code` says which", body = ValidationError),
         (status = 503, description = "Send the same request again", body = CodedError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["full", "highest_environment"])),
 )]
 pub(crate) async fn upload(
     State(app): State<App>,

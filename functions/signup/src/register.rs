@@ -9,8 +9,8 @@ use ecf_api::{
     Visitor, certificate_warnings, open_certificate,
 };
 use ecf_store::{
-    ApiKeyId, CertificateFile, CertificateSummary, CompanyCreated, CompanyId, NewApiKey, NewCompany, NewSignup, Scope,
-    SignupRecord, WebhookJob, certificate_summary,
+    ApiKeyId, CertificateFile, CertificateSummary, CompanyCreated, CompanyId, KeyScope, NewApiKey, NewCompany,
+    NewSignup, Scope, SignupRecord, WebhookJob, certificate_summary,
 };
 use jiff::Timestamp;
 use serde::Serialize;
@@ -276,6 +276,8 @@ fn api_key(company: CompanyId, rnc: &Rnc, environment: Environment, now: Timesta
         name: None,
         created_at: now,
         expires_at: None,
+        scope: KeyScope::Full,
+        created_by: None,
     };
     (key, new)
 }

@@ -45,7 +45,7 @@ pub(crate) struct TestView {
         (status = 409, description = "Another dry run of this webhook is under way", body = CodedError),
         (status = 422, description = "Every bad field, a missing key included", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["full"])),
 )]
 pub(crate) async fn test(
     State(app): State<App>,

@@ -7,8 +7,8 @@ use ecf_api::ApiKeySecret;
 use ecf_runtime::{Clock, Error};
 use ecf_stack::Provisioned;
 use ecf_store::{
-    ApiKeyId, CertificateFile, Clients, CompanyCreated, CompanyId, NewApiKey, NewCompany, Scope, Table, Vault,
-    certificate_summary,
+    ApiKeyId, CertificateFile, Clients, CompanyCreated, CompanyId, KeyScope, NewApiKey, NewCompany, Scope, Table,
+    Vault, certificate_summary,
 };
 use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -171,6 +171,8 @@ async fn create(
         name: None,
         created_at: now,
         expires_at: None,
+        scope: KeyScope::Full,
+        created_by: None,
     };
     let prefix = provisioned
         .environment_of("signup")

@@ -77,6 +77,16 @@ impl ApiError {
         Self::coded(StatusCode::UNAUTHORIZED, code, message)
     }
 
+    /// 401: one answer for a key that is unknown, expired or revoked.
+    pub fn invalid_api_key() -> Self {
+        Self::unauthorized("invalid_api_key", "the API key is unknown, expired or revoked")
+    }
+
+    /// 403: a good key that may not do this.
+    pub fn forbidden(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::coded(StatusCode::FORBIDDEN, code, message)
+    }
+
     /// 404: unknown, or somebody else's; the two look alike.
     pub fn not_found() -> Self {
         Self::not_found_because("there is nothing at this address, or nothing that this key may see")

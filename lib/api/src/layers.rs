@@ -10,6 +10,7 @@ mod inflate;
 mod operations;
 mod rewrite;
 
+pub(crate) use operations::{Needs, needs};
 pub use rewrite::other_spelling;
 
 /// The largest body: below what API Gateway and Lambda carry, and far above any receipt.

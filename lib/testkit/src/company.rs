@@ -6,8 +6,8 @@ use ecf::{Environment, Fecha, ReceiptType, Rnc};
 use ecf_api::ApiKeySecret;
 use ecf_runtime::random;
 use ecf_store::{
-    ApiKeyId, CertificateActivated, CertificateFile, CompanyCreated, CompanyId, NewApiKey, NewCompany, NewRange,
-    Numbering, Opened, Scope, certificate_summary,
+    ApiKeyId, CertificateActivated, CertificateFile, CompanyCreated, CompanyId, KeyScope, NewApiKey, NewCompany,
+    NewRange, Numbering, Opened, Scope, certificate_summary,
 };
 use futures::future::join_all;
 use jiff::Timestamp;
@@ -108,6 +108,8 @@ impl<'s> CompanyBuilder<'s> {
             name: None,
             created_at: now,
             expires_at: None,
+            scope: KeyScope::Full,
+            created_by: None,
         };
         let api_key_id = key.id;
         let created = self

@@ -5,6 +5,7 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use ecf::Environment;
 use ecf_runtime::Clock;
 use ecf_store::{ApiKey, ApiKeyId, StoreError, Table};
 use jiff::{SignedDuration, Timestamp};
@@ -56,6 +57,15 @@ impl Keys {
             }
         };
         Ok(key.filter(|key| opens(key, now)))
+    }
+
+    /// The highest environment that a working key of the same company opens.
+    pub(super) async fn highest_environment(&self, key: &ApiKey) -> Result<Environment, StoreError> {
+        if key.environment == Environment::Ecf {
+            return Ok(Environment::Ecf);
+        }
+        let highest = self.table.highest_environment(&key.company, self.clock.now()).await?;
+        Ok(highest.unwrap_or(key.environment))
     }
 
     /// Notes the use at most once an hour. It is a help for who clears keys up, so no request fails for it.
