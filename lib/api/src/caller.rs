@@ -13,6 +13,7 @@ use crate::{ApiError, FieldError, layers::needs};
 
 mod keys;
 mod permission;
+mod rate;
 mod secret;
 
 pub use keys::Keys;
@@ -116,6 +117,7 @@ async fn presented(parts: &Parts, keys: &Keys) -> Result<ApiKey, ApiError> {
     span.record("company.id", tracing::field::display(&key.company));
     span.record("company.rnc", tracing::field::display(&key.rnc));
     span.record("environment", key.environment.as_str());
+    keys.admit(&key).await?;
     let path = parts.extensions.get::<MatchedPath>().map(MatchedPath::as_str);
     permission::check(keys, &key, needs(&parts.method, path)).await?;
     Ok(key)

@@ -9,7 +9,7 @@ use std::{borrow::Cow, error::Error as StdError, sync::Arc, time::Duration};
 use axum::response::{IntoResponse, Response};
 use ecf::Grade;
 use ecf_store::StoreError;
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderName, HeaderValue, StatusCode, header};
 
 mod body;
 pub(crate) mod field;
@@ -23,6 +23,11 @@ type Cause = Box<dyn StdError + Send + Sync>;
 /// How long a caller waits when we cannot tell better.
 const DEFAULT_RETRY: Duration = Duration::from_secs(1);
 
+/// As the drafts of the IETF spelled them, and as most services do.
+const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
+const RATE_LIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
+const RATE_LIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
+
 const INTERNAL: &str = "something went wrong on our side; tell us the request id if it persists";
 const UNAVAILABLE: &str = "the service cannot take this request now; send it again later";
 
@@ -32,6 +37,8 @@ pub struct ApiError {
     status: StatusCode,
     detail: Detail,
     retry_after: Option<Duration>,
+    /// The requests within a window, of a rate limit that is used up.
+    rate_limit: Option<u32>,
     cause: Option<Cause>,
 }
 
@@ -149,6 +156,17 @@ impl ApiError {
         Self::coded(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", message).retry_after(retry_after)
     }
 
+    /// 429: the API key has sent as many requests as it may within a window.
+    pub(crate) fn key_rate_exceeded(limit: u32, window_seconds: i64, retry_after: Duration) -> Self {
+        let message = format!(
+            "this API key sent more than {limit} requests within {window_seconds} seconds: send this one again after \
+             Retry-After; POST /api/v1/ecf/batch takes 25 receipts in one request, and the operator can raise a key's limit"
+        );
+        let mut error = Self::coded(StatusCode::TOO_MANY_REQUESTS, "key_rate_exceeded", message);
+        error.rate_limit = Some(limit);
+        error.retry_after(retry_after)
+    }
+
     /// 503: not now. Nothing was kept, or what was kept is found again by the same request.
     pub fn unavailable(retry_after: Duration) -> Self {
         Self::coded(StatusCode::SERVICE_UNAVAILABLE, "unavailable", UNAVAILABLE).retry_after(retry_after)
@@ -215,6 +233,7 @@ impl ApiError {
             status,
             detail,
             retry_after: None,
+            rate_limit: None,
             cause: None,
         }
     }
@@ -241,9 +260,13 @@ impl ApiError {
         if let Some(after) = self.retry_after {
             // Whole seconds, and never 0: that would invite a storm.
             let seconds = (after.as_secs() + u64::from(after.subsec_nanos() > 0)).max(1);
-            response
-                .headers_mut()
-                .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+            let headers = response.headers_mut();
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+            if let Some(limit) = self.rate_limit {
+                headers.insert(RATE_LIMIT, HeaderValue::from(limit));
+                headers.insert(RATE_LIMIT_REMAINING, HeaderValue::from(0));
+                headers.insert(RATE_LIMIT_RESET, HeaderValue::from(seconds));
+            }
         }
         response
     }
