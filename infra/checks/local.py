@@ -15,12 +15,13 @@ target = Path(os.environ.get("CARGO_TARGET_DIR", root / "target"))
 
 
 @contextlib.contextmanager
-def running(build=("--bin", "ecf-local")):
-    """What the system says when it is ready, and a folder of the check's own; both are gone at the end. `build` tells cargo what to build before."""
+def running(build=("--bin", "ecf-local"), options=()):
+    """What the system says when it is ready, and a folder of the check's own; both are gone at the end. `build` tells cargo what to build before,
+    `options` are more options of the system."""
     subprocess.run(["cargo", "build", "-q", *build], cwd=root, check=True)
     state = Path(tempfile.mkdtemp())
     with open(state / "ready", "w") as out, open(state / "log", "w") as log:
-        arguments = [target / "debug/ecf-local", "--port", "0", "--data", state / "data", "--json"]
+        arguments = [target / "debug/ecf-local", "--port", "0", "--data", state / "data", "--json", *options]
         system = subprocess.Popen(arguments, stdout=out, stderr=log)
     try:
         place = state / "place"

@@ -254,7 +254,7 @@ impl From<&Annulment> for CancellationView {
         (status = 409, description = "`numbers_used`: a receipt or another annulment has them; `annulment_not_offered`: not in CerteCF; no certificate", body = CodedError),
         (status = 422, description = "Every bad field, numbers outside the company's ranges; a missing key", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["issue"])),
 )]
 pub(crate) async fn cancel(
     State(app): State<App>,
@@ -343,7 +343,7 @@ pub(crate) async fn cancel(
         (status = 404, description = "Unknown, or of another company or environment", body = CodedError),
         (status = 422, description = "The key is missing", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn show_cancellation(
     State(app): State<App>,

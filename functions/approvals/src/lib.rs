@@ -53,7 +53,7 @@ impl App {
         let waiting = Some(Waiting::of_look_up());
         let exchange = Exchange::from_env(env, clients, clock.clone(), Patience::of_request(), waiting)?;
         Ok(Self {
-            keys: Keys::new(exchange.table.clone(), clock),
+            keys: Keys::from_env(env, exchange.table.clone(), clock)?,
             exchange,
         })
     }

@@ -36,7 +36,7 @@ impl FromFields for ListRequest {
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "Every bad parameter, a missing key included", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn list(
     State(app): State<App>,

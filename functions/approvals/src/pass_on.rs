@@ -95,7 +95,7 @@ impl FromFields for PassOnRequest {
         (status = 409, description = "`answered_already`: an answer is final unless the tax authority refused it or could not be told", body = CodedError),
         (status = 422, description = "Every bad field, or what in the message differs from them; a missing key", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["issue"])),
 )]
 pub(crate) async fn outbound(
     State(app): State<App>,
@@ -121,7 +121,7 @@ pub(crate) async fn outbound(
         (status = 409, description = "`receipt_not_valid`, `type_not_approved`, `differs_from_receipt`, `answered_already`", body = CodedError),
         (status = 422, description = "Every bad field, or what in the message differs from them; a missing key", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["issue"])),
 )]
 pub(crate) async fn inbound(
     State(app): State<App>,

@@ -138,7 +138,7 @@ impl FromFields for SubmitRequest {
         (status = 422, description = "Every bad field, or what differs from the receipt; a missing key", body = ValidationError),
         (status = 503, description = "The tax authority cannot say now whether it accepted the receipt", body = CodedError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["issue"])),
 )]
 pub(crate) async fn submit(
     State(app): State<App>,

@@ -40,7 +40,7 @@ const MEGABYTE: u64 = 1024 * 1024;
         (status = 409, description = "`certificate_unusable`: the company's certificate does not open, so nobody can sign the manifest", body = CodedError),
         (status = 422, description = "A bad instant, a missing key, or `range_too_large`: the archive would not fit; `ctx.ranges` are spans that do", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn export(
     State(app): State<App>,

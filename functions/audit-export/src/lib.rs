@@ -44,7 +44,7 @@ impl App {
         let exports = Exports::new(clients.s3.clone(), bucket);
         let vault = Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?);
         Ok(Self {
-            keys: Keys::new(table.clone(), clock.clone()),
+            keys: Keys::from_env(env, table.clone(), clock.clone())?,
             auditor: Auditor::new(table, files, exports, Identities::new(vault)),
             clock,
         })

@@ -5,11 +5,12 @@
 
 use axum::Json;
 use axum::extract::State;
-use ecf_api::{Caller, CodedError, Form, FormFile, FromForm, Instant, LARGEST_P12_BYTES, ValidForm, ValidationError};
+use ecf_api::{Caller, CodedError, Form, FromForm, Instant, LARGEST_P12_BYTES, ValidForm, ValidationError};
 use ecf_trust::Owner;
 use serde::Serialize;
 use utoipa::ToSchema;
 use xmldsig::{InspectedCertificate, InspectedKey, Inspection, P12Problem, Protection, inspect_pkcs12};
+use zeroize::Zeroizing;
 
 use crate::App;
 use crate::upload::FIELDS;
@@ -19,10 +20,10 @@ use crate::upload::FIELDS;
 pub(crate) struct InspectRequest {
     /// The P12 (PFX) file.
     #[schema(value_type = String, format = Binary)]
-    certificate: FormFile,
+    certificate: Zeroizing<Vec<u8>>,
     /// Without it, or with a wrong one, algorithms are told and little more.
-    #[schema(max_length = 200)]
-    pin: Option<String>,
+    #[schema(value_type = Option<String>, max_length = 200)]
+    pin: Option<Zeroizing<String>>,
 }
 
 impl FromForm for InspectRequest {
@@ -30,8 +31,8 @@ impl FromForm for InspectRequest {
         let certificate = form.file(FIELDS.file);
         let pin = form.fields().text(FIELDS.pin).secret().length(0..=200).optional();
         Some(Self {
-            certificate: certificate?,
-            pin,
+            certificate: certificate?.into_secret(),
+            pin: pin.map(Zeroizing::new),
         })
     }
 }
@@ -125,15 +126,15 @@ struct ProblemView {
         (status = 415, description = "The body is no form", body = CodedError),
         (status = 422, description = "The file is missing or empty", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn inspect_p12(
     State(app): State<App>,
     caller: Caller,
     ValidForm(request): ValidForm<InspectRequest>,
 ) -> Json<InspectionView> {
-    let pin = request.pin.as_deref().unwrap_or_default();
-    let found = inspect_pkcs12(&request.certificate.bytes, pin, app.clock.now());
+    let pin = request.pin.as_ref().map_or("", |pin| pin.as_str());
+    let found = inspect_pkcs12(&request.certificate, pin, app.clock.now());
     Json(InspectionView::of(found, &caller))
 }
 

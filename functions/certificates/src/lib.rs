@@ -49,7 +49,7 @@ impl App {
         let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
         let vault = Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?);
         Ok(Self {
-            keys: Keys::new(table.clone(), clock.clone()),
+            keys: Keys::from_env(env, table.clone(), clock.clone())?,
             identities: Identities::new(vault.clone()),
             vault,
             table,

@@ -19,7 +19,7 @@ use crate::App;
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "The key is missing", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Vec<CertificateView>>, ApiError> {
     let now = app.clock.now();

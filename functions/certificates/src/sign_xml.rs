@@ -50,7 +50,7 @@ const REFUSED: [(&str, &str); 6] = [
         (status = 415, description = "The body is of another type", body = CodedError),
         (status = 422, description = "Why it is not signed; `ctx.code` says which", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["full", "highest_environment"])),
 )]
 pub(crate) async fn sign_xml(State(app): State<App>, caller: Caller, body: XmlBody) -> Result<Download, ApiError> {
     let identity = signing_identity(&app.identities, caller.company(), app.clock.now()).await?;

@@ -8,11 +8,12 @@ use axum::Json;
 use axum::extract::State;
 use ecf::{Environment, Node, Rnc};
 use ecf_api::{
-    ApiError, Caller, CertificateView, CodedError, FieldError, Form, FormFile, FromForm, Instant, P12Fields, ValidForm,
+    ApiError, Caller, CertificateView, CodedError, FieldError, Form, FromForm, Instant, P12Fields, ValidForm,
     ValidationError, certificate_warnings, open_certificate,
 };
 use ecf_store::{
-    CertificateActivated, CertificateOwner, CertificateSummary, Company, IDENTITY_MAX_AGE, certificate_summary,
+    CertificateActivated, CertificateFile, CertificateOwner, CertificateSummary, Company, IDENTITY_MAX_AGE,
+    certificate_summary,
 };
 use ecf_trust::{Owner, Untrusted};
 use http::StatusCode;
@@ -20,6 +21,7 @@ use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 use xmldsig::Certificate;
+use zeroize::Zeroizing;
 
 use crate::App;
 
@@ -33,10 +35,10 @@ pub(crate) const FIELDS: P12Fields = P12Fields {
 pub(crate) struct UploadRequest {
     /// The P12 (PFX) file, at most 45 KB.
     #[schema(value_type = String, format = Binary)]
-    certificate: FormFile,
+    certificate: Zeroizing<Vec<u8>>,
     /// The password of the file; an empty one is given as an empty part.
-    #[schema(max_length = 200)]
-    pin: String,
+    #[schema(value_type = String, max_length = 200)]
+    pin: Zeroizing<String>,
     /// The name that people know it by; the subject's unless given.
     #[schema(min_length = 1, max_length = 100)]
     alias: Option<String>,
@@ -57,8 +59,8 @@ impl FromForm for UploadRequest {
         let delegate = fields.parsed("delegate").optional();
         let environment = fields.environment("environment").optional();
         Some(Self {
-            certificate: certificate?,
-            pin: pin?,
+            certificate: certificate?.into_secret(),
+            pin: Zeroizing::new(pin?),
             alias,
             delegate,
             environment,
@@ -96,7 +98,7 @@ pub(crate) struct UploadedView {
         (status = 422, description = "What is wrong with the file or the PIN; `ctx.code` says which", body = ValidationError),
         (status = 503, description = "Send the same request again", body = CodedError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["full", "highest_environment"])),
 )]
 pub(crate) async fn upload(
     State(app): State<App>,
@@ -104,7 +106,7 @@ pub(crate) async fn upload(
     ValidForm(request): ValidForm<UploadRequest>,
 ) -> Result<(StatusCode, Json<UploadedView>), ApiError> {
     let now = app.clock.now();
-    let identity = open_certificate(&request.certificate.bytes, &request.pin, FIELDS, now)?;
+    let (identity, file) = open_certificate(&request.certificate, &request.pin, FIELDS, now)?;
     let certificate = identity.certificate();
     let Some(company) = app.table.company(caller.company()).await? else {
         return Err(ApiError::internal("an API key names a company that does not exist"));
@@ -126,12 +128,10 @@ pub(crate) async fn upload(
         claims = false;
     }
 
-    app.vault
-        .renew_certificate(&company.id, &request.certificate.bytes, &request.pin)
-        .await?;
+    app.vault.renew_certificate(&company.id, &file).await?;
     app.identities.forget(&company.id);
     warnings.extend(activate(&app, &company, &summary, claims, now).await?);
-    check_still_current(&app, &company, &request).await?;
+    check_still_current(&app, &company, &file).await?;
     tracing::info!(company.id = %company.id, certificate.sha256 = certificate.fingerprint_hex(), "certificate uploaded");
 
     let certificate = CertificateView::of(&company.id, summary, true, caller.environment(), now);
@@ -241,9 +241,9 @@ async fn activate(
 
 /// Two uploads at one time may write secret and profile in different orders. Whoever wrote the profile last finds the
 /// other's secret here, and is told to send its own again.
-async fn check_still_current(app: &App, company: &Company, request: &UploadRequest) -> Result<(), ApiError> {
+async fn check_still_current(app: &App, company: &Company, file: &CertificateFile) -> Result<(), ApiError> {
     let held = app.vault.certificate(&company.id).await?;
-    if held.is_some_and(|held| *held.p12 == *request.certificate.bytes) {
+    if held.is_some_and(|held| held.file.uploaded_sha256 == file.uploaded_sha256) {
         return Ok(());
     }
     Err(ApiError::unavailable(std::time::Duration::from_secs(1))

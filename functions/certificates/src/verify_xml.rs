@@ -59,7 +59,7 @@ pub(crate) struct ReportView {
         (status = 415, description = "The body is of another type", body = CodedError),
         (status = 422, description = "The document is missing or empty", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn verify_xml(
     State(app): State<App>,

@@ -88,7 +88,7 @@ pub(crate) struct AttemptsView {
         (status = 409, description = "`certification_only`: the key is not of CerteCF", body = CodedError),
         (status = 422, description = "Every bad or unknown field; another environment than the key's", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["full"])),
 )]
 pub(crate) async fn begin(
     State(app): State<App>,
@@ -122,7 +122,7 @@ pub(crate) async fn begin(
         (status = 409, description = "`certification_only`: the key is not of CerteCF", body = CodedError),
         (status = 422, description = "A missing key", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn list(State(app): State<App>, caller: Caller) -> Result<Json<AttemptsView>, ApiError> {
     only_certification(&caller)?;

@@ -89,7 +89,7 @@ impl FromFields for DesignRequest {
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "A missing key", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn show(State(app): State<App>, caller: Caller) -> Result<Json<DesignView>, ApiError> {
     Ok(Json(app.table.design(caller.company()).await?.into()))
@@ -110,7 +110,7 @@ pub(crate) async fn show(State(app): State<App>, caller: Caller) -> Result<Json<
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "Every bad or unknown field; nothing was changed", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["full", "highest_environment"])),
 )]
 pub(crate) async fn change(
     State(app): State<App>,

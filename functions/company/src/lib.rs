@@ -54,7 +54,7 @@ impl App {
     pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, EnvError> {
         let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
         Ok(Self {
-            keys: Keys::new(table.clone(), clock.clone()),
+            keys: Keys::from_env(env, table.clone(), clock.clone())?,
             table,
             artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
             clock,

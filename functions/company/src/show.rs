@@ -131,7 +131,7 @@ fn active_types(ranges: &[Range], today: Fecha) -> Vec<&'static str> {
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "A missing key", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn show(
     State(app): State<App>,

@@ -240,7 +240,7 @@ fn sequence(ranges: &[Range], settings: &CompanySettings, today: Fecha) -> Seque
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "A missing key", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn summary(State(app): State<App>, caller: Caller) -> Result<Json<SummaryView>, ApiError> {
     let now = app.clock.now();

@@ -168,7 +168,7 @@ impl FromFields for Settings {
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "Every bad or unknown field; nothing was changed", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["full", "highest_environment"])),
 )]
 pub(crate) async fn update(
     State(app): State<App>,

@@ -48,7 +48,7 @@ impl App {
         let now = clock.clone();
         let tokens = Tokens::new(taxauth, table.clone(), vault.clone(), Arc::new(move || now.now()));
         Ok(Self {
-            keys: Keys::new(table.clone(), clock.clone()),
+            keys: Keys::from_env(env, table.clone(), clock.clone())?,
             identities: Identities::new(vault),
             tokens: Arc::new(tokens.with_waiting(Waiting::of_look_up())),
             directory: Directory::new(table),

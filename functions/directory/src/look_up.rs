@@ -79,7 +79,7 @@ pub(crate) struct DirectoryView {
         (status = 422, description = "The key is missing, or every bad parameter", body = ValidationError),
         (status = 503, description = "Nothing is kept and the tax authority cannot be asked now", body = CodedError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn look_up(
     State(app): State<App>,

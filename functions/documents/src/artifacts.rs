@@ -22,7 +22,7 @@ use crate::App;
         (status = 404, description = "Unknown, or of another company or environment", body = CodedError),
         (status = 422, description = "The key is missing", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn artifacts(
     State(app): State<App>,

@@ -36,7 +36,7 @@ use crate::App;
         (status = 409, description = "`artifact_not_ready`: it does not exist yet", body = CodedError),
         (status = 422, description = "No such artifact type; a missing key", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn download(
     State(app): State<App>,

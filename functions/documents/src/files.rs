@@ -23,7 +23,7 @@ use crate::App;
         (status = 409, description = "`artifact_not_ready`: not signed yet", body = CodedError),
         (status = 422, description = "The key is missing", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn xml(
     State(app): State<App>,
@@ -49,7 +49,7 @@ pub(crate) async fn xml(
         (status = 409, description = "`artifact_not_ready`: not signed yet", body = CodedError),
         (status = 422, description = "The key is missing", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn rfce(
     State(app): State<App>,
@@ -78,7 +78,7 @@ pub(crate) async fn rfce(
         (status = 409, description = "`artifact_not_ready`: not signed yet", body = CodedError),
         (status = 422, description = "A bad parameter, or a missing key", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn pdf(
     State(app): State<App>,

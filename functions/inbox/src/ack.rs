@@ -33,7 +33,7 @@ pub(crate) struct AckView {
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "A missing key", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["issue"])),
 )]
 pub(crate) async fn ack(
     State(app): State<App>,

@@ -77,7 +77,7 @@ pub(crate) struct BatchItemView {
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "The batch itself is wrong; nothing was issued", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["issue"])),
 )]
 pub(crate) async fn batch(
     State(app): State<App>,

@@ -65,7 +65,7 @@ pub(crate) struct Order<'r> {
         (status = 422, description = "Every bad field of the request and the document", body = ValidationError),
         (status = 503, description = "Nothing was kept; send the same request again", body = CodedError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["issue"])),
 )]
 pub(crate) async fn issue(
     State(app): State<App>,

@@ -83,7 +83,7 @@ impl From<EventDerivedStage> for StageView {
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "The key is missing", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn states(_caller: Caller) -> Json<StateContractView> {
     Json(ReceiptState::contract().into())

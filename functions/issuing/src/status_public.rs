@@ -46,7 +46,7 @@ impl FromFields for StatusQuery {
         (status = 404, description = "Unknown, or of another company or environment", body = CodedError),
         (status = 422, description = "Every bad parameter, a missing key included", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn status_public(
     State(app): State<App>,

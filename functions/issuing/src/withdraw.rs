@@ -27,7 +27,7 @@ const ROUNDS: usize = 3;
         (status = 409, description = "Its state does not allow it, or it may have been sent", body = CodedError),
         (status = 422, description = "The key is missing", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["issue"])),
 )]
 pub(crate) async fn cancel(
     State(app): State<App>,
@@ -53,7 +53,7 @@ pub(crate) async fn cancel(
         (status = 409, description = "Its state does not allow it, or it may have been sent", body = CodedError),
         (status = 422, description = "The key is missing", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["issue"])),
 )]
 pub(crate) async fn mark_incapacity(
     State(app): State<App>,

@@ -1,7 +1,7 @@
 //! The commands, and which module carries each out.
 
 use ecf::{Environment, ReceiptType, Rnc};
-use ecf_store::{ApiKeyId, CompanyId, NoticeId, ReceiptId, Scope};
+use ecf_store::{ApiKeyId, CompanyId, KeyScope, NoticeId, ReceiptId, Scope};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Deserialize;
@@ -38,6 +38,9 @@ pub(crate) enum Command {
     IssueApiKey {
         company: CompanyId,
         environment: Environment,
+        /// `full` unless given.
+        #[serde(default)]
+        scope: KeyScope,
         expires_at: Option<Timestamp>,
     },
     ListApiKeys {
@@ -46,6 +49,15 @@ pub(crate) enum Command {
     RevokeApiKey {
         company: CompanyId,
         key: ApiKeyId,
+        /// Whether the keys that descend from it go too.
+        #[serde(default)]
+        descendants: bool,
+    },
+    LimitApiKey {
+        company: CompanyId,
+        key: ApiKeyId,
+        /// `None`: the deployment's limit again.
+        requests_per_second: Option<u32>,
     },
     CreateRange(NewRange),
     ShowReceipt(OneReceipt),
@@ -153,6 +165,7 @@ impl Command {
             Self::IssueApiKey { .. } => "issue_api_key",
             Self::ListApiKeys { .. } => "list_api_keys",
             Self::RevokeApiKey { .. } => "revoke_api_key",
+            Self::LimitApiKey { .. } => "limit_api_key",
             Self::CreateRange(_) => "create_range",
             Self::ShowReceipt(_) => "show_receipt",
             Self::RequeueReceipt(_) => "requeue_receipt",
@@ -184,10 +197,20 @@ impl Command {
             Self::IssueApiKey {
                 company,
                 environment,
+                scope,
                 expires_at,
-            } => companies::issue_key(app, &company, environment, expires_at).await,
+            } => companies::issue_key(app, &company, environment, scope, expires_at).await,
             Self::ListApiKeys { company } => companies::list_keys(app, &company).await,
-            Self::RevokeApiKey { company, key } => companies::revoke_key(app, &company, &key).await,
+            Self::RevokeApiKey {
+                company,
+                key,
+                descendants,
+            } => companies::revoke_key(app, &company, &key, descendants).await,
+            Self::LimitApiKey {
+                company,
+                key,
+                requests_per_second,
+            } => companies::limit_key(app, &company, &key, requests_per_second).await,
             Self::CreateRange(new) => companies::open_range(app, new).await,
             Self::ShowReceipt(one) => receipts::show(app, &one).await,
             Self::RequeueReceipt(one) => receipts::requeue(app, &one).await,

@@ -2,12 +2,18 @@
 
 use ecf::{Environment, Fecha};
 use ecf_api::ApiKeySecret;
-use ecf_store::{ApiKeyId, Company, CompanyCreated, CompanyId, NewApiKey, Numbering, Opened, Scope, Verification};
+use ecf_store::{
+    ApiKeyCreated, ApiKeyId, Company, CompanyCreated, CompanyId, KeyScope, ListedApiKey, NewApiKey, Numbering, Opened,
+    Scope, Verification,
+};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::command::{NewCompany, NewRange, NumberedBy};
 use crate::{App, OperatorError};
+
+/// The highest rate limit of a key: far above what one company issues.
+const MOST_REQUESTS_PER_SECOND: u32 = 10_000;
 
 /// Creates a company with a first key, which the answer shows and nobody sees again.
 pub(crate) async fn create(app: &App, new: NewCompany) -> Result<Value, OperatorError> {
@@ -35,7 +41,7 @@ pub(crate) async fn create(app: &App, new: NewCompany) -> Result<Value, Operator
         ));
     }
     let rnc = profile.rnc.clone();
-    let (secret, key) = new_key(id, new.environment, rnc.clone(), None, now);
+    let (secret, key) = new_key(id, new.environment, rnc.clone(), KeyScope::Full, None, now);
     let shown = show_key(&key, &secret);
     match app.table.create_company(profile, Some(key)).await? {
         CompanyCreated::New => {
@@ -82,6 +88,7 @@ pub(crate) async fn issue_key(
     app: &App,
     id: &CompanyId,
     environment: Environment,
+    scope: KeyScope,
     expires_at: Option<Timestamp>,
 ) -> Result<Value, OperatorError> {
     let company = company(app, id).await?;
@@ -98,12 +105,13 @@ pub(crate) async fn issue_key(
             format!("{environment} needs a verified company: verify it first"),
         ));
     }
-    let (secret, key) = new_key(*id, environment, company.rnc, expires_at, now);
+    let (secret, key) = new_key(*id, environment, company.rnc, scope, expires_at, now);
     let shown = show_key(&key, &secret);
-    if app.table.create_api_key(key).await? {
-        Ok(json!({ "api_key": shown }))
-    } else {
-        Err(OperatorError::refused("try_again", "the key that was drawn is in use"))
+    match app.table.create_api_key(key).await? {
+        ApiKeyCreated::New => Ok(json!({ "api_key": shown })),
+        ApiKeyCreated::Taken | ApiKeyCreated::CreatorRevoked => {
+            Err(OperatorError::refused("try_again", "the key that was drawn is in use"))
+        }
     }
 }
 
@@ -115,20 +123,55 @@ pub(crate) async fn list_keys(app: &App, id: &CompanyId) -> Result<Value, Operat
         .map(|key| {
             json!({
                 "id": key.id, "environment": key.environment, "prefix": key.prefix, "created_at": key.created_at,
-                "expires_at": key.expires_at, "revoked_at": key.revoked_at,
+                "expires_at": key.expires_at, "revoked_at": key.revoked_at, "scope": key.scope,
+                "created_by": key.created_by, "requests_per_second": key.requests_per_second,
             })
         })
         .collect();
     Ok(json!({ "api_keys": keys }))
 }
 
-/// Revokes a key for good; it opens nothing within a minute.
-pub(crate) async fn revoke_key(app: &App, id: &CompanyId, key: &ApiKeyId) -> Result<Value, OperatorError> {
-    if app.table.revoke_api_key(id, key, app.clock.now()).await? {
-        Ok(json!({ "revoked": key }))
+/// Revokes a key for good, with the keys that descend from it if wanted; it opens nothing within a minute.
+pub(crate) async fn revoke_key(
+    app: &App,
+    id: &CompanyId,
+    key: &ApiKeyId,
+    descendants: bool,
+) -> Result<Value, OperatorError> {
+    let now = app.clock.now();
+    let ids = |keys: Vec<ListedApiKey>| -> Vec<ApiKeyId> { keys.into_iter().map(|key| key.id).collect() };
+    let revoked = if descendants {
+        app.table.revoke_with_descendants(id, key, now).await?
     } else {
-        Err(OperatorError::refused("not_found", "the company has no such key"))
+        let is_known = app.table.revoke_api_key(id, key, now).await?;
+        is_known.then(Vec::new)
+    };
+    let revoked = revoked.ok_or_else(unknown_key)?;
+    let living = app.table.living_descendants(id, key, now).await?;
+    Ok(json!({ "revoked": key, "revoked_descendants": ids(revoked), "living_descendants": ids(living) }))
+}
+
+/// Sets how many requests a second a key may send, or gives it the deployment's limit again.
+pub(crate) async fn limit_key(
+    app: &App,
+    id: &CompanyId,
+    key: &ApiKeyId,
+    requests_per_second: Option<u32>,
+) -> Result<Value, OperatorError> {
+    if requests_per_second.is_some_and(|rate| !(1..=MOST_REQUESTS_PER_SECOND).contains(&rate)) {
+        return Err(OperatorError::refused(
+            "bad_limit",
+            format!("requests_per_second may be 1 to {MOST_REQUESTS_PER_SECOND}, or null for the deployment's limit"),
+        ));
     }
+    match app.table.limit_api_key(id, key, requests_per_second).await? {
+        true => Ok(json!({ "api_key": { "id": key, "requests_per_second": requests_per_second } })),
+        false => Err(unknown_key()),
+    }
+}
+
+fn unknown_key() -> OperatorError {
+    OperatorError::refused("not_found", "the company has no such key")
 }
 
 /// Opens a range that the tax authority granted.
@@ -213,6 +256,7 @@ fn new_key(
     company: CompanyId,
     environment: Environment,
     rnc: ecf::Rnc,
+    scope: KeyScope,
     expires_at: Option<Timestamp>,
     now: Timestamp,
 ) -> (ApiKeySecret, NewApiKey) {
@@ -227,6 +271,8 @@ fn new_key(
         name: None,
         created_at: now,
         expires_at,
+        scope,
+        created_by: None,
     };
     (secret, key)
 }
@@ -234,6 +280,6 @@ fn new_key(
 fn show_key(key: &NewApiKey, secret: &ApiKeySecret) -> Value {
     json!({
         "id": key.id, "key": secret.text(), "prefix": key.prefix, "environment": key.environment,
-        "expires_at": key.expires_at, "only_shown_once": true,
+        "scope": key.scope, "expires_at": key.expires_at, "only_shown_once": true,
     })
 }

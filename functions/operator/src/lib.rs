@@ -22,6 +22,7 @@ mod invitations;
 mod notices;
 mod receipts;
 mod register;
+mod target;
 
 use std::collections::BTreeMap;
 
@@ -126,16 +127,38 @@ impl OperatorError {
     }
 }
 
-/// Carries out one command.
+/// Carries out one command. The log names the command and whom it concerns: with the request's id in CloudTrail, that is who did what
+/// to whom.
 pub async fn handle(app: &App, command: Value) -> Value {
-    let result = match serde_json::from_value::<Command>(command) {
-        Ok(command) => {
-            tracing::info!(command = command.name(), "operator");
-            // Boxed: the commands together make a future that the compiler cannot measure.
-            Box::pin(command.run(app)).await
+    let given = target::of_command(&command);
+    let (name, result) = match serde_json::from_value::<Command>(command) {
+        // Boxed: the commands together make a future that the compiler cannot measure.
+        Ok(command) => (command.name(), Box::pin(command.run(app)).await),
+        Err(error) => {
+            let refused = Err(OperatorError::refused("bad_command", error.to_string()));
+            // What is not a command may have anything where ids belong.
+            tracing::info!(outcome = "bad_command", "operator's command refused");
+            return answer(refused);
         }
-        Err(error) => Err(OperatorError::refused("bad_command", error.to_string())),
     };
+    let answer = answer(result);
+    let outcome = answer["error"]["code"].as_str().unwrap_or("done");
+    let target = given.or(target::of_answer(&answer));
+    tracing::info!(
+        command = name,
+        outcome,
+        company.id = target.company,
+        environment = target.environment,
+        receipt.id = target.receipt,
+        api_key.id = target.key,
+        notice.id = target.notice,
+        queue = target.queue,
+        "operator's command"
+    );
+    answer
+}
+
+fn answer(result: Result<Value, OperatorError>) -> Value {
     result.unwrap_or_else(|error| {
         let code = match &error {
             OperatorError::Refused { code, .. } => code,

@@ -9,8 +9,8 @@ use ecf_api::{
     certificate_warnings, open_certificate,
 };
 use ecf_store::{
-    ApiKeyId, CertificateSummary, CompanyCreated, CompanyId, NewApiKey, NewCompany, NewSignup, Scope, SignupRecord,
-    WebhookJob, certificate_summary,
+    ApiKeyId, CertificateFile, CertificateSummary, CompanyCreated, CompanyId, KeyScope, NewApiKey, NewCompany,
+    NewSignup, Scope, SignupRecord, WebhookJob, certificate_summary,
 };
 use ecf_trust::Owner;
 use jiff::Timestamp;
@@ -92,7 +92,7 @@ pub(crate) async fn register(
         return repeated(&app, &request, &signup, now).await;
     }
     let invitation = invitation(&app, &request, now).await?;
-    let identity = certificate(&request, now)?;
+    let (identity, file) = certificate(&request, now)?.unzip();
     let verified = match &identity {
         Some(identity) => verifies(&app, identity, &request.rnc, now).await?,
         None => false,
@@ -114,11 +114,9 @@ pub(crate) async fn register(
         company: id,
         environment,
     };
-    if let Some(p12) = &request.p12 {
+    if let Some(file) = &file {
         app.table.note_unclaimed_p12(&scope, now).await?;
-        app.vault
-            .store_certificate(&id, p12, request.pin.as_deref().unwrap_or_default())
-            .await?;
+        app.vault.store_certificate(&id, file).await?;
     }
     if environment == Environment::TesteCF {
         app.table
@@ -169,7 +167,7 @@ async fn repeated(
     if !bool::from(signup.body_hash.ct_eq(&request.body_hash())) {
         return Err(ApiError::conflict(
             "idempotency_key_reused",
-            "this idempotency_key registered another company; use a new one",
+            "this idempotency_key registered a company with another body: repeat the first request as it was, with the same P12, PIN and retry_secret, or use a new key",
         ));
     }
     let Some(company) = app.table.company(&signup.company).await? else {
@@ -185,7 +183,7 @@ async fn repeated(
             .caused_by("two retries of one sign-up at the same time"));
     }
     // A file that was accepted within the hour may have expired since: the company is there all the same.
-    let identity = certificate(request, now).ok().flatten();
+    let identity = certificate(request, now).ok().flatten().map(|(identity, _)| identity);
     let view = RegisteredView {
         warnings: warnings(identity.as_ref(), now),
         ..view(
@@ -229,9 +227,10 @@ fn warnings(identity: Option<&Identity>, now: Timestamp) -> Vec<FieldError> {
 }
 
 /// Opens the P12 and proves that it can sign, so that no company is registered with a file that will fail later.
-fn certificate(request: &RegisterRequest, now: Timestamp) -> Result<Option<Identity>, ApiError> {
+fn certificate(request: &RegisterRequest, now: Timestamp) -> Result<Option<(Identity, CertificateFile)>, ApiError> {
     let Some(p12) = &request.p12 else { return Ok(None) };
-    open_certificate(p12, request.pin.as_deref().unwrap_or_default(), FIELDS, now).map(Some)
+    let pin = request.pin.as_ref().map_or("", |pin| pin.as_str());
+    open_certificate(p12, pin, FIELDS, now).map(Some)
 }
 
 /// A delegate's certificate is good for signing, but proves nothing; neither does one that anybody could have made.
@@ -282,6 +281,8 @@ fn api_key(company: CompanyId, rnc: &Rnc, environment: Environment, now: Timesta
         name: None,
         created_at: now,
         expires_at: None,
+        scope: KeyScope::Full,
+        created_by: None,
     };
     (key, new)
 }

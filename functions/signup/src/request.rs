@@ -4,13 +4,19 @@ use ecf::{Environment, Rnc};
 use ecf_api::{Fields, FromFields};
 use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
+use zeroize::Zeroizing;
 
 /// A company that wants in.
 #[derive(ToSchema)]
 pub(crate) struct RegisterRequest {
-    /// A retry within the hour with the same key and body gets a new API key in place of the one that nobody saw.
-    #[schema(min_length = 1, max_length = 100)]
+    /// A retry within the hour with the same key and body gets a new API key in place of the one that nobody saw. It needs a
+    /// secret of the caller in the body: the P12 with its PIN, or `retry_secret`.
+    #[schema(min_length = 16, max_length = 100)]
     pub(crate) idempotency_key: Option<String>,
+    /// A random text of the caller, such as a UUID, that proves that a retry comes from the same caller. Required with
+    /// `idempotency_key` where no P12 is sent.
+    #[schema(min_length = 16, max_length = 200)]
+    pub(crate) retry_secret: Option<String>,
     /// 9 digits (RNC) or 11 (cedula).
     #[schema(value_type = String, pattern = "^([0-9]{9}|[0-9]{11})$")]
     pub(crate) rnc: Rnc,
@@ -28,10 +34,10 @@ pub(crate) struct RegisterRequest {
     pub(crate) default_environment: Option<Environment>,
     /// The certificate as Base64 PKCS#12.
     #[schema(rename = "p12_base64", value_type = Option<String>)]
-    pub(crate) p12: Option<Vec<u8>>,
+    pub(crate) p12: Option<Zeroizing<Vec<u8>>>,
     /// The P12's password; required with it.
-    #[schema(max_length = 200)]
-    pub(crate) pin: Option<String>,
+    #[schema(value_type = Option<String>, max_length = 200)]
+    pub(crate) pin: Option<Zeroizing<String>>,
     pub(crate) invitation_code: Option<String>,
 }
 
@@ -48,12 +54,13 @@ impl RegisterRequest {
             self.address.as_deref(),
             self.phone.as_deref(),
             environment,
-            self.pin.as_deref(),
+            self.pin.as_ref().map(|pin| pin.as_str()),
+            self.retry_secret.as_deref(),
         ];
         for part in texts
             .map(|text| text.map(str::as_bytes))
             .into_iter()
-            .chain([self.p12.as_deref()])
+            .chain([self.p12.as_ref().map(|p12| p12.as_slice())])
         {
             let length = part.map_or(u64::MAX, |part| part.len() as u64);
             hash.update(length.to_be_bytes());
@@ -65,7 +72,8 @@ impl RegisterRequest {
 
 impl FromFields for RegisterRequest {
     fn read(fields: &mut Fields) -> Option<Self> {
-        let idempotency_key = fields.text("idempotency_key").length(1..=100).optional();
+        let idempotency_key = fields.text("idempotency_key").length(16..=100).optional();
+        let retry_secret = fields.text("retry_secret").secret().length(16..=200).optional();
         let rnc = fields.parsed("rnc").required();
         let name = fields.text("name").length(1..=150).required();
         let email = fields.text("email").email().required();
@@ -83,9 +91,19 @@ impl FromFields for RegisterRequest {
                 "Field required with p12_base64; an empty PIN is given as \"\"",
             );
         }
+        // Company data and a guessed key are public: a retry that brings nothing else could be a stranger's.
+        if idempotency_key.is_some() && !has_p12 && !fields.is_given("retry_secret") {
+            fields.reject(
+                "retry_secret",
+                "missing",
+                "Field required with idempotency_key where no p12_base64 is sent: a random text of at least 16 characters, \
+                 such as a UUID, which proves that a retry is yours",
+            );
+        }
         let invitation_code = fields.text("invitation_code").secret().optional();
         Some(Self {
             idempotency_key,
+            retry_secret,
             rnc: rnc?,
             name: name?,
             email: email?,
@@ -93,8 +111,8 @@ impl FromFields for RegisterRequest {
             address,
             phone,
             default_environment,
-            p12,
-            pin,
+            p12: p12.map(Zeroizing::new),
+            pin: pin.map(Zeroizing::new),
             invitation_code,
         })
     }

@@ -56,7 +56,7 @@ impl App {
         let vault = Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?);
         let now = clock.clone();
         Ok(Self {
-            keys: Keys::new(table.clone(), clock.clone()),
+            keys: Keys::from_env(env, table.clone(), clock.clone())?,
             gates: Arc::new(Gates::new(table.clone(), Arc::new(move || now.now()))),
             status: Arc::new(StatusWatch::new(taxauth, vault, table.clone())),
             register: Register::new(clients.s3.clone(), env.required("BUCKET_NAME")?),

@@ -64,7 +64,7 @@ impl FromFields for ChangesQuery {
         (status = 422, description = "The key is missing, or every bad parameter", body = ValidationError),
         (status = 503, description = "`notices_disabled`: this deployment tells none", body = CodedError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn changes(
     State(app): State<App>,
@@ -114,7 +114,7 @@ pub(crate) async fn changes(
         (status = 422, description = "The key is missing", body = ValidationError),
         (status = 503, description = "`notices_disabled`: this deployment tells none", body = CodedError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn show(
     State(app): State<App>,

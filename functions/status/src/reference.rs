@@ -15,7 +15,6 @@ const VIEWER: &[u8] = include_bytes!("../assets/api-reference/scalar-1.76.0.js.g
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-const UNGUESSED: (HeaderName, &str) = (header::X_CONTENT_TYPE_OPTIONS, "nosniff");
 const SCRIPT: (HeaderName, &str) = (header::CONTENT_TYPE, "text/javascript; charset=utf-8");
 
 /// Referencia interactiva
@@ -35,7 +34,6 @@ pub(crate) async fn page() -> impl IntoResponse {
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::REFERRER_POLICY, "no-referrer"),
         (header::CACHE_CONTROL, "public, max-age=300"),
-        UNGUESSED,
     ];
     (headers, PAGE)
 }
@@ -58,7 +56,7 @@ pub(crate) async fn page() -> impl IntoResponse {
 pub(crate) async fn file(Path(file): Path<String>) -> Result<Response, ApiError> {
     match file.as_str() {
         "start.js" => {
-            let headers = [SCRIPT, (header::CACHE_CONTROL, "public, max-age=300"), UNGUESSED];
+            let headers = [SCRIPT, (header::CACHE_CONTROL, "public, max-age=300")];
             Ok((headers, START).into_response())
         }
         // Its name says its version.
@@ -67,7 +65,6 @@ pub(crate) async fn file(Path(file): Path<String>) -> Result<Response, ApiError>
                 SCRIPT,
                 (header::CONTENT_ENCODING, "gzip"),
                 (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
-                UNGUESSED,
             ];
             Ok((headers, VIEWER).into_response())
         }

@@ -76,7 +76,7 @@ fn environment(text: &str) -> Result<Environment, ApiError> {
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "The key is missing", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn status(State(app): State<App>, _: Caller) -> Result<Json<StatusView>, ApiError> {
     let known = app.known().await?;
@@ -96,7 +96,7 @@ pub(crate) async fn status(State(app): State<App>, _: Caller) -> Result<Json<Sta
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "The key is missing", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn services(State(app): State<App>, _: Caller) -> Result<Json<ServiceListView>, ApiError> {
     let known = app.known().await?;
@@ -116,7 +116,7 @@ pub(crate) async fn services(State(app): State<App>, _: Caller) -> Result<Json<S
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "The key is missing", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn maintenance(State(app): State<App>, caller: Caller) -> Result<Json<MaintenanceView>, ApiError> {
     let known = app.known().await?;
@@ -142,7 +142,7 @@ pub(crate) async fn maintenance(State(app): State<App>, caller: Caller) -> Resul
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "The key is missing", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn impact(State(app): State<App>, _: Caller) -> Result<Json<ImpactListView>, ApiError> {
     let known = app.known().await?;
@@ -163,7 +163,7 @@ pub(crate) async fn impact(State(app): State<App>, _: Caller) -> Result<Json<Imp
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "The key is missing, or there is no such environment", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn impact_of(
     State(app): State<App>,
@@ -189,7 +189,7 @@ pub(crate) async fn impact_of(
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "The key is missing, or there is no such environment", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn environment_status(
     State(app): State<App>,
@@ -214,7 +214,7 @@ pub(crate) async fn environment_status(
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "The key is missing", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn refresh(State(app): State<App>, _: Caller) -> Result<Json<RefreshView>, ApiError> {
     let checked = app.status.check(&app.gates, app.clock.now(), REFRESH_SPACING).await?;

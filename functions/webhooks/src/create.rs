@@ -63,7 +63,7 @@ pub(crate) struct WebhookCreatedView {
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "Every bad field, a missing key included", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["full"])),
 )]
 pub(crate) async fn create(
     State(app): State<App>,

@@ -22,7 +22,7 @@ use crate::App;
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "A missing key", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["full"])),
 )]
 pub(crate) async fn delete(
     State(app): State<App>,

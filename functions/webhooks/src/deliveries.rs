@@ -55,7 +55,7 @@ impl From<Delivery> for DeliveryView {
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "Every bad field, a missing key included", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn deliveries(
     State(app): State<App>,

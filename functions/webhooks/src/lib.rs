@@ -61,7 +61,7 @@ impl App {
             Reach::Public
         });
         Ok(Self {
-            keys: Keys::new(table.clone(), clock.clone()),
+            keys: Keys::from_env(env, table.clone(), clock.clone())?,
             vault: Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?),
             client: GuardedClient::new(guard, TimeOuts::default())?,
             queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),

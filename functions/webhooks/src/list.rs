@@ -61,7 +61,7 @@ impl From<Webhook> for WebhookView {
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "Every bad field, a missing key included", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Vec<WebhookView>>, ApiError> {
     let webhooks = app.table.webhooks(&caller.scope).await?;

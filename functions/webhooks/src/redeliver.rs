@@ -47,7 +47,7 @@ pub(crate) struct RedeliveryView {
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "A missing key", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["full"])),
 )]
 pub(crate) async fn redeliver(
     State(app): State<App>,

@@ -5,6 +5,7 @@ use axum::extract::State;
 use ecf_api::{ApiError, Caller, CodedError, PathId, ValidationError};
 use ecf_store::{Delivery, DeliveryId, Scope, WebhookId, webhook_context};
 use ecf_webhooks::{EventName, WebhookSecret, deliver, test_event_body};
+use jiff::SignedDuration;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -12,6 +13,9 @@ use crate::App;
 
 /// How many ids in a row are tried for one dry run.
 const IDS: u32 = 64;
+
+/// How long a dry run holds its webhook at most: longer than the function runs, so that one that was cut off frees it by itself.
+const HELD: SignedDuration = SignedDuration::from_secs(20);
 
 /// How the receiver took the dry run.
 #[derive(Debug, Serialize, ToSchema)]
@@ -27,7 +31,7 @@ pub(crate) struct TestView {
 
 /// Probar un webhook
 ///
-/// Delivers `webhook.test` once, now, and tells what came of it; 200 whatever the receiver did.
+/// Delivers `webhook.test` once, now, and tells what came of it; 200 whatever the receiver did. A webhook has one dry run at a time.
 #[utoipa::path(
     post,
     path = "/api/v1/client/webhooks/{public_id}/test",
@@ -38,9 +42,10 @@ pub(crate) struct TestView {
         (status = 200, description = "What the receiver did with `webhook.test`", body = TestView),
         (status = 404, description = "Unknown, or of another company or environment", body = CodedError),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 409, description = "Another dry run of this webhook is under way", body = CodedError),
         (status = 422, description = "Every bad field, a missing key included", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["full"])),
 )]
 pub(crate) async fn test(
     State(app): State<App>,
@@ -59,8 +64,17 @@ pub(crate) async fn test(
     let secret = std::str::from_utf8(&opened).map_err(ApiError::internal)?;
     let secret = WebhookSecret::parse(secret).map_err(ApiError::internal)?;
     let now = app.clock.now();
+    let until = now + HELD;
+    // A slow receiver holds this function for seconds: not for many requests at a time.
+    if !app.table.begin_webhook_test(&caller.scope, &id, now, until).await? {
+        let message = "a dry run of this webhook is under way: wait for its answer, which comes within 15 seconds";
+        return Err(ApiError::conflict("webhook_test_running", message));
+    }
     let body = test_event_body(&id, caller.rnc.as_str(), now);
     let attempt = deliver(&app.client, &webhook.url, &secret, EventName::Test, body).await;
+    if let Err(error) = app.table.end_webhook_test(&caller.scope, &id, until).await {
+        tracing::warn!(%error, "a dry run still holds its webhook for some seconds");
+    }
     let event = EventName::Test.as_str();
     let delivery = Delivery {
         id: DeliveryId::new(now.as_millisecond(), &id, event, 1),

@@ -49,7 +49,7 @@ impl FromFields for UpdateWebhookRequest {
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "Every bad field, a missing key included", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["full"])),
 )]
 pub(crate) async fn update(
     State(app): State<App>,

@@ -7,11 +7,11 @@ use ecf_api::ApiKeySecret;
 use ecf_runtime::{Clock, Error};
 use ecf_stack::Provisioned;
 use ecf_store::{
-    ApiKeyId, Clients, CompanyCreated, CompanyId, NewApiKey, NewCompany, Scope, Table, Vault, certificate_summary,
+    ApiKeyId, CertificateFile, Clients, CompanyCreated, CompanyId, KeyScope, NewApiKey, NewCompany, Scope, Table,
+    Vault, certificate_summary,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use xmldsig::Identity;
 
 use crate::authority::{Authority, CERTIFICATE_PIN};
 
@@ -137,7 +137,7 @@ async fn create(
     let environment = Environment::TesteCF;
     let id = CompanyId::from_random(ecf_runtime::random());
     let key = ApiKeySecret::generate(environment, ecf_runtime::random());
-    let identity = Identity::from_pkcs12(p12, CERTIFICATE_PIN, now)?;
+    let (identity, file) = CertificateFile::open(p12, CERTIFICATE_PIN, now, &ecf_runtime::random())?;
     let company = NewCompany {
         id,
         rnc: rnc.clone(),
@@ -164,6 +164,8 @@ async fn create(
         name: None,
         created_at: now,
         expires_at: None,
+        scope: KeyScope::Full,
+        created_by: None,
     };
     let prefix = provisioned
         .environment_of("signup")
@@ -172,7 +174,7 @@ async fn create(
         clients.secretsmanager.clone(),
         prefix.ok_or("the function `signup` has no SECRET_PREFIX")?,
     );
-    vault.store_certificate(&id, p12, CERTIFICATE_PIN).await?;
+    vault.store_certificate(&id, &file).await?;
     let table = Table::new(clients.dynamodb.clone(), provisioned.table_name());
     match table.create_company(company, Some(new_key(&key))).await? {
         CompanyCreated::New => {}

@@ -91,7 +91,7 @@ pub fn document() -> Result<String, OpenapiError> {
     document["servers"] = json!([{ "url": "/" }]);
     document["tags"] = general::tags();
     document["components"]["securitySchemes"] = json!({
-        "api_key": { "type": "apiKey", "in": "header", "name": "X-API-Key", "description": "A key belongs to one company and one environment." },
+        "api_key": { "type": "apiKey", "in": "header", "name": "X-API-Key", "description": general::API_KEY },
     });
     shapes::mend(&mut document);
     forms::add(&mut document);

@@ -10,7 +10,8 @@ use ecf_embedded::FaultRate;
 pub const USAGE: &str = "\
 The e-CF service with a simulated tax authority, in one process.
 
-usage: ecf-local [--port PORT] [--data DIR] [--reset] [--json] [--simulator URL] [--portal URL] [--speed N] [--aws-faults PERCENT[:SEED]]
+usage: ecf-local [--port PORT] [--data DIR] [--reset] [--json] [--simulator URL] [--portal URL] [--speed N] [--key-rate N]
+                 [--aws-faults PERCENT[:SEED]]
        ecf-local env FUNCTION [--port PORT] [--data DIR]
        ecf-local operator COMMAND [--data DIR]
        ecf-local certificate RNC FILE [--data DIR]
@@ -23,6 +24,7 @@ usage: ecf-local [--port PORT] [--data DIR] [--reset] [--json] [--simulator URL]
   --simulator URL   use this tax authority instead of the built-in simulator
   --portal URL      notify this address of each company that signs up, signed with the secret `portal_secret` of --json
   --speed N         let time run N times faster: retries of hours in minutes (kept with the state)
+  --key-rate N      requests per second that one API key may send (default 50, as a deployment's; 0 for no limit)
   --aws-faults PERCENT[:SEED]
                     let so many of a hundred AWS calls fail, get lost or come late
   env FUNCTION      print a function's environment variables, for `cargo lambda`
@@ -74,6 +76,8 @@ pub struct RunOptions {
     pub portal: Option<String>,
     /// How many times faster than the system's the time runs; kept with the state.
     pub speed: Option<NonZeroU32>,
+    /// The rate limit of an API key, where it is not the template's.
+    pub key_rate: Option<u32>,
     /// How often AWS calls fail.
     pub aws_faults: Option<FaultRate>,
 }
@@ -87,6 +91,7 @@ impl Default for RunOptions {
             simulator: None,
             portal: None,
             speed: None,
+            key_rate: None,
             aws_faults: None,
         }
     }
@@ -112,6 +117,7 @@ impl Command {
                 Long("simulator") => options.simulator = Some(parser.value()?.string()?),
                 Long("portal") => options.portal = Some(parser.value()?.parse_with(web_address)?),
                 Long("speed") => options.speed = Some(parser.value()?.parse()?),
+                Long("key-rate") => options.key_rate = Some(parser.value()?.parse()?),
                 Long("aws-faults") => options.aws_faults = Some(parser.value()?.parse_with(fault_rate)?),
                 Long("check") => check = true,
                 Long("help") | Short('h') => return Ok(Self::Help),
@@ -197,6 +203,8 @@ mod tests {
             "http://127.0.0.1:2/companies",
             "--speed",
             "60",
+            "--key-rate",
+            "7",
             "--aws-faults",
             "5:42",
         ]);
@@ -207,6 +215,7 @@ mod tests {
             simulator: Some("http://127.0.0.1:1".to_owned()),
             portal: Some("http://127.0.0.1:2/companies".to_owned()),
             speed: NonZeroU32::new(60),
+            key_rate: Some(7),
             aws_faults: Some(FaultRate { percent: 5, seed: 42 }),
         };
         assert_eq!(parsed.unwrap(), Command::Run { options, json: true });

@@ -133,7 +133,7 @@ impl Local {
         })
         .await?;
         let config = ecf_store::local_config(embedded.endpoint_url());
-        let stack = Stack::embedded(parameters(&base_url, &simulator_url, options.portal.as_deref()))?;
+        let stack = Stack::embedded(parameters(&base_url, &simulator_url, options))?;
         let provisioned = stack.provision(&config, STACK_NAME).await?;
         let clients = Clients::new(&config);
         // Secrets that an operator adds to a deployment. The simulator takes any key.
@@ -280,7 +280,7 @@ impl Tasks {
 }
 
 /// What the local system sets otherwise than a deployment.
-fn parameters(base_url: &str, simulator_url: &str, portal: Option<&str>) -> BTreeMap<String, String> {
+fn parameters(base_url: &str, simulator_url: &str, options: &RunOptions) -> BTreeMap<String, String> {
     let urls = [
         "TaxauthEcfUrl",
         "TaxauthFcUrl",
@@ -293,13 +293,18 @@ fn parameters(base_url: &str, simulator_url: &str, portal: Option<&str>) -> BTre
         .chain([
             // The gateway of the local system speaks plain HTTP and has no stage in its addresses.
             ("PublicUrl".to_owned(), base_url.to_owned()),
-            ("PortalUrl".to_owned(), portal.unwrap_or_default().to_owned()),
+            ("PortalUrl".to_owned(), options.portal.clone().unwrap_or_default()),
             ("AllowLoopbackTargets".to_owned(), "true".to_owned()),
             ("CorsOrigins".to_owned(), "*".to_owned()),
             // Everybody comes from one address here.
             ("SignupsPerHour".to_owned(), "1000".to_owned()),
             ("RegisterLookupsPerMinute".to_owned(), "1000".to_owned()),
         ])
+        .chain(
+            options
+                .key_rate
+                .map(|rate| ("KeyRequestsPerSecond".to_owned(), rate.to_string())),
+        )
         .collect()
 }
 

@@ -130,6 +130,7 @@ async fn each_function_gets_the_environment_that_the_template_gives_it() {
             "AWS_LAMBDA_HTTP_IGNORE_STAGE_IN_PATH",
             "BUCKET_NAME",
             "CORS_ORIGINS",
+            "KEY_REQUESTS_PER_SECOND",
             "NOTICES_ENABLED",
             "REGISTER_LOOKUPS_PER_MINUTE",
             "RUST_LOG",

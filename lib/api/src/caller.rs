@@ -1,16 +1,19 @@
 //! Who calls.
 //!
 //! A [`Caller`] is made from the header `X-API-Key` alone. A missing header is 422, as the contract says; a key that is
-//! wrong, expired or revoked is 401 with the same words, so nobody learns which keys ever existed.
+//! wrong, expired or revoked is 401 with the same words, so nobody learns which keys ever existed. A key that may not do
+//! what the request asks is 403, and what a request asks for is what its operation declares ([`permission`]).
 
-use axum::extract::{FromRef, FromRequestParts};
+use axum::extract::{FromRef, FromRequestParts, MatchedPath};
 use ecf::{Environment, Rnc};
 use ecf_store::{ApiKey, ApiKeyId, CompanyId, Scope};
 use http::request::Parts;
 
-use crate::{ApiError, FieldError};
+use crate::{ApiError, FieldError, layers::needs};
 
 mod keys;
+mod permission;
+mod rate;
 mod secret;
 
 pub use keys::Keys;
@@ -108,15 +111,15 @@ async fn presented(parts: &Parts, keys: &Keys) -> Result<ApiKey, ApiError> {
         None => None,
     };
     let Some(key) = key else {
-        return Err(ApiError::unauthorized(
-            "invalid_api_key",
-            "the API key is unknown, expired or revoked",
-        ));
+        return Err(ApiError::invalid_api_key());
     };
     let span = tracing::Span::current();
     span.record("company.id", tracing::field::display(&key.company));
     span.record("company.rnc", tracing::field::display(&key.rnc));
     span.record("environment", key.environment.as_str());
+    keys.admit(&key).await?;
+    let path = parts.extensions.get::<MatchedPath>().map(MatchedPath::as_str);
+    permission::check(keys, &key, needs(&parts.method, path)).await?;
     Ok(key)
 }
 

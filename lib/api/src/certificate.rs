@@ -18,7 +18,7 @@
 
 use std::sync::Arc;
 
-use ecf_store::{CompanyId, Identities, StoreError};
+use ecf_store::{CertificateFile, CompanyId, Identities, StoreError};
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use xmldsig::{Certificate, CertificateError, Identity, P12Error, Unusable};
@@ -41,12 +41,17 @@ pub struct P12Fields {
     pub pin: &'static str,
 }
 
-/// Opens a P12 and proves that it can sign now. Of several keys and certificates it takes those that are valid, may sign and last
-/// longest; [`certificate_warnings`] says which.
+/// Opens a P12 and proves that it can sign now; gives the identity and the file as the vault is to keep it. Of several keys and certificates
+/// it takes those that are valid, may sign and last longest; [`certificate_warnings`] says which.
 ///
 /// # Errors
 /// 422 on the file or the PIN, with what is wrong.
-pub fn open_certificate(p12: &[u8], pin: &str, fields: P12Fields, now: Timestamp) -> Result<Identity, ApiError> {
+pub fn open_certificate(
+    p12: &[u8],
+    pin: &str,
+    fields: P12Fields,
+    now: Timestamp,
+) -> Result<(Identity, CertificateFile), ApiError> {
     let refused = |error| ApiError::validation(vec![error]);
     let in_file = |code, msg| refused(coded(fields.file, code, msg));
     if p12.len() > LARGEST_P12_BYTES {
@@ -57,7 +62,8 @@ pub fn open_certificate(p12: &[u8], pin: &str, fields: P12Fields, now: Timestamp
         );
         return Err(in_file("too_large", msg));
     }
-    let identity = Identity::from_pkcs12(p12, pin, now).map_err(|error| refused(refused_p12(&error, pin, fields)))?;
+    let opened = CertificateFile::open(p12, pin, now, &ecf_runtime::random());
+    let (identity, file) = opened.map_err(|error| refused(refused_p12(&error, pin, fields)))?;
     if !identity.has_mac() && !pin.is_empty() {
         return Err(in_file("no_mac", NO_MAC.to_owned()));
     }
@@ -67,7 +73,7 @@ pub fn open_certificate(p12: &[u8], pin: &str, fields: P12Fields, now: Timestamp
     if identity.choice().usable.is_empty() {
         return Err(refused(unusable(&identity, fields)));
     }
-    Ok(identity)
+    Ok((identity, file))
 }
 
 /// A file is never refused for it when it is loaded again: it was accepted before.

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use ecf::Grade;
 use ecf_store::StoreError;
 use ecf_trust::TrustError;
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderName, HeaderValue, StatusCode, header};
 
 mod body;
 pub(crate) mod field;
@@ -24,6 +24,11 @@ type Cause = Box<dyn StdError + Send + Sync>;
 /// How long a caller waits when we cannot tell better.
 const DEFAULT_RETRY: Duration = Duration::from_secs(1);
 
+/// As the drafts of the IETF spelled them, and as most services do.
+const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
+const RATE_LIMIT_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
+const RATE_LIMIT_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
+
 const INTERNAL: &str = "something went wrong on our side; tell us the request id if it persists";
 const UNAVAILABLE: &str = "the service cannot take this request now; send it again later";
 
@@ -33,6 +38,8 @@ pub struct ApiError {
     status: StatusCode,
     detail: Detail,
     retry_after: Option<Duration>,
+    /// The requests within a window, of a rate limit that is used up.
+    rate_limit: Option<u32>,
     cause: Option<Cause>,
 }
 
@@ -76,6 +83,16 @@ impl ApiError {
     /// 401: a key that does not open anything.
     pub fn unauthorized(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
         Self::coded(StatusCode::UNAUTHORIZED, code, message)
+    }
+
+    /// 401: one answer for a key that is unknown, expired or revoked.
+    pub fn invalid_api_key() -> Self {
+        Self::unauthorized("invalid_api_key", "the API key is unknown, expired or revoked")
+    }
+
+    /// 403: a good key that may not do this.
+    pub fn forbidden(code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self::coded(StatusCode::FORBIDDEN, code, message)
     }
 
     /// 404: unknown, or somebody else's; the two look alike.
@@ -138,6 +155,17 @@ impl ApiError {
     pub fn too_many_requests(retry_after: Duration) -> Self {
         let message = "too many requests; send this one again later";
         Self::coded(StatusCode::TOO_MANY_REQUESTS, "too_many_requests", message).retry_after(retry_after)
+    }
+
+    /// 429: the API key has sent as many requests as it may within a window.
+    pub(crate) fn key_rate_exceeded(limit: u32, window_seconds: i64, retry_after: Duration) -> Self {
+        let message = format!(
+            "this API key sent more than {limit} requests within {window_seconds} seconds: send this one again after \
+             Retry-After; POST /api/v1/ecf/batch takes 25 receipts in one request, and the operator can raise a key's limit"
+        );
+        let mut error = Self::coded(StatusCode::TOO_MANY_REQUESTS, "key_rate_exceeded", message);
+        error.rate_limit = Some(limit);
+        error.retry_after(retry_after)
     }
 
     /// 503: not now. Nothing was kept, or what was kept is found again by the same request.
@@ -206,6 +234,7 @@ impl ApiError {
             status,
             detail,
             retry_after: None,
+            rate_limit: None,
             cause: None,
         }
     }
@@ -232,9 +261,13 @@ impl ApiError {
         if let Some(after) = self.retry_after {
             // Whole seconds, and never 0: that would invite a storm.
             let seconds = (after.as_secs() + u64::from(after.subsec_nanos() > 0)).max(1);
-            response
-                .headers_mut()
-                .insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+            let headers = response.headers_mut();
+            headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
+            if let Some(limit) = self.rate_limit {
+                headers.insert(RATE_LIMIT, HeaderValue::from(limit));
+                headers.insert(RATE_LIMIT_REMAINING, HeaderValue::from(0));
+                headers.insert(RATE_LIMIT_RESET, HeaderValue::from(seconds));
+            }
         }
         response
     }

@@ -10,6 +10,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use bytes::Bytes;
 use ecf::Node;
 use http::{StatusCode, header::CONTENT_TYPE};
+use zeroize::Zeroizing;
 
 use crate::{ApiError, FieldError, Fields, layers::BODY_LIMIT_BYTES};
 
@@ -49,6 +50,13 @@ impl std::fmt::Debug for FormFile {
             .field("name", &self.name)
             .field("size_bytes", &self.bytes.len())
             .finish()
+    }
+}
+
+impl FormFile {
+    /// The bytes as a secret, wiped when it goes. The body's own buffer becomes it where nothing else holds the buffer.
+    pub fn into_secret(self) -> Zeroizing<Vec<u8>> {
+        Zeroizing::new(self.bytes.into())
     }
 }
 

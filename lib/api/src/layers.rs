@@ -10,14 +10,15 @@ mod inflate;
 mod operations;
 mod rewrite;
 
+pub(crate) use operations::{Needs, needs};
 pub use rewrite::other_spelling;
 
 /// The largest body: below what API Gateway and Lambda carry, and far above any receipt.
 pub const BODY_LIMIT_BYTES: usize = 4 * 1024 * 1024;
 
 /// Makes a function's routes a whole service: other spellings of paths, request ids, `{detail}` for whatever fails
-/// (unknown paths and methods, panics, libraries' own refusals), compressed bodies, the body limit and conditional
-/// downloads. Under `/api/v1/`, what the contract does not declare is refused.
+/// (unknown paths and methods, panics, libraries' own refusals), compressed bodies, the body limit, conditional
+/// downloads, and headers that keep caches and browsers from making more of an answer than it is. Under `/api/v1/`, what the contract does not declare is refused.
 pub fn finish(router: Router) -> Router {
     let routes = router
         .fallback(async || ApiError::not_found())

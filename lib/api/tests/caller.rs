@@ -3,7 +3,8 @@
 
 use axum::{Router, extract::FromRef, routing::get};
 use ecf_api::{Caller, Keys, NotingCaller, finish};
-use ecf_testkit::{TestStack, request};
+use ecf_runtime::env::Env;
+use ecf_testkit::{Fault, TestStack, request};
 use http::Method;
 use jiff::SignedDuration;
 use serde_json::json;
@@ -28,7 +29,7 @@ async fn issue(NotingCaller(caller): NotingCaller) -> String {
 }
 
 fn router(stack: &TestStack) -> Router {
-    let keys = Keys::new(stack.table(), stack.clock().clone());
+    let keys = Keys::from_env(&stack.env("issuing"), stack.table(), stack.clock().clone()).unwrap();
     finish(
         Router::new()
             .route("/whoami", get(whoami))
@@ -92,6 +93,117 @@ async fn a_good_key_is_looked_up_once_a_minute_and_a_revocation_works_within_it(
     );
     stack.clock().advance(SignedDuration::from_secs(60));
     ask().await.expect(401);
+}
+
+/// An instance with so many requests a second for a key.
+fn instance(stack: &TestStack, rate: &str) -> Router {
+    let env = Env::of([("KEY_REQUESTS_PER_SECOND".to_owned(), rate.to_owned())].into());
+    let keys = Keys::from_env(&env, stack.table(), stack.clock().clone()).unwrap();
+    finish(Router::new().route("/issue", get(issue)).with_state(App { keys }))
+}
+
+#[tokio::test]
+async fn k3_a_key_over_its_rate_is_refused_by_every_instance_until_the_window_ends() {
+    let stack = TestStack::start().await;
+    let company = stack.company_builder().without_certificate().without_ranges();
+    let company = company.build().await;
+    let other = stack
+        .company_builder()
+        .rnc("131880681")
+        .without_certificate()
+        .without_ranges();
+    let other = other.build().await;
+    let instances = [instance(&stack, "50"), instance(&stack, "50")];
+    let ask = async |instance: usize, key: &str| {
+        let answer = request(&instances[instance], Method::GET, "/issue", Some(key), None).await;
+        (answer.status.as_u16(), answer)
+    };
+    stack.clock().advance(SignedDuration::from_secs(3));
+    // A burst as large as the whole window passes, whichever instance serves it.
+    for number in 0..500 {
+        assert_eq!(ask(number % 2, &company.api_key).await.0, 200, "{number}");
+    }
+    let mut refused = Vec::new();
+    for number in 0..100 {
+        let (status, answer) = ask(number % 2, &company.api_key).await;
+        if status != 200 {
+            refused.push(answer);
+        }
+    }
+    // Each instance may fill the share that it has begun.
+    assert!((50..=100).contains(&refused.len()), "{} refused", refused.len());
+    let last = refused.last().unwrap();
+    let body = last.expect(429);
+    assert_eq!(body["detail"]["code"], "key_rate_exceeded");
+    assert!(
+        body["detail"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("500 requests within 10 seconds"),
+        "{body}"
+    );
+    for (name, value) in [
+        ("retry-after", "7"),
+        ("ratelimit-limit", "500"),
+        ("ratelimit-remaining", "0"),
+        ("ratelimit-reset", "7"),
+    ] {
+        assert_eq!(last.header(name), Some(value), "{name}");
+    }
+    assert_eq!(ask(0, &other.api_key).await.0, 200, "another key");
+    stack.clock().advance(SignedDuration::from_secs(7));
+    assert_eq!(ask(0, &company.api_key).await.0, 200);
+    assert_eq!(ask(1, &company.api_key).await.0, 200);
+}
+
+#[tokio::test]
+async fn k3_an_ordinary_pace_costs_no_request_to_aws_and_a_burst_one_in_twenty_five() {
+    let stack = TestStack::start().await;
+    let company = stack.company_builder().without_certificate().without_ranges();
+    let company = company.build().await;
+    let router = instance(&stack, "50");
+    let ask = || request(&router, Method::GET, "/issue", Some(&company.api_key), None);
+    ask().await;
+    stack.calls().reset();
+    for _ in 0..20 {
+        ask().await;
+    }
+    assert_eq!(stack.calls().requests_to("DynamoDB"), 0);
+    for _ in 0..200 {
+        ask().await;
+    }
+    // The first share of a window is two requests: it finds that nobody has begun the window.
+    assert_eq!(stack.calls().requests_to("DynamoDB"), 8 + 1);
+    assert!(stack.calls().units().write <= 9.0, "{}", stack.calls().units().write);
+}
+
+#[tokio::test]
+async fn k3_the_operator_sets_a_keys_own_rate_and_a_table_that_fails_refuses_nobody() {
+    let stack = TestStack::start().await;
+    let company = stack.company_builder().without_certificate().without_ranges();
+    let company = company.build().await;
+    let (id, scope) = (company.api_key_id, company.scope);
+    let passing = async |router: &Router, requests: usize| {
+        let mut passed = 0;
+        for _ in 0..requests {
+            let answer = request(router, Method::GET, "/issue", Some(&company.api_key), None).await;
+            passed += usize::from(answer.status == 200);
+        }
+        passed
+    };
+    assert!(stack.table().limit_api_key(&scope.company, &id, Some(1)).await.unwrap());
+    assert_eq!(passing(&instance(&stack, "50"), 15).await, 10);
+    stack.clock().advance(SignedDuration::from_secs(10));
+    // Without a limit of the deployment there is none but its own.
+    assert_eq!(passing(&instance(&stack, "0"), 15).await, 10);
+    assert!(stack.table().limit_api_key(&scope.company, &id, None).await.unwrap());
+    stack.clock().advance(SignedDuration::from_secs(10));
+    assert_eq!(passing(&instance(&stack, "0"), 600).await, 600);
+    assert!(stack.table().limit_api_key(&scope.company, &id, Some(1)).await.unwrap());
+    stack.clock().advance(SignedDuration::from_secs(10));
+    stack.calls().inject("UpdateItem", 1, Fault::NotSent);
+    assert_eq!(passing(&instance(&stack, "50"), 1).await, 1);
+    assert_eq!(stack.calls().faults_to_come(), 0);
 }
 
 #[tokio::test]

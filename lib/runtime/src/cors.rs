@@ -23,13 +23,16 @@ const ASKED: [HeaderName; 4] = [
     IF_NONE_MATCH,
     HeaderName::from_static("x-api-key"),
 ];
-const TOLD: [HeaderName; 6] = [
+const TOLD: [HeaderName; 9] = [
     CONTENT_DISPOSITION,
     ETAG,
     RETRY_AFTER,
     HeaderName::from_static("x-request-id"),
     HeaderName::from_static("idempotency-replayed"),
     HeaderName::from_static("idempotency-payload-differs"),
+    HeaderName::from_static("ratelimit-limit"),
+    HeaderName::from_static("ratelimit-remaining"),
+    HeaderName::from_static("ratelimit-reset"),
 ];
 
 /// Lets pages of the origins in `CORS_ORIGINS` call a router: their addresses with a comma between them, or `*` for every

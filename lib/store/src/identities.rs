@@ -85,7 +85,7 @@ impl Identities {
         let Some(stored) = self.vault.certificate(company).await? else {
             return Ok(None);
         };
-        let identity = Identity::from_pkcs12(&stored.p12, &stored.pin, now).map_err(|error| {
+        let identity = Identity::from_pkcs12(&stored.file.p12, &stored.file.pin, now).map_err(|error| {
             StoreError::corrupt(format!("certificate of company {company}"), "p12", error.to_string())
         })?;
         let identity = Arc::new(identity);

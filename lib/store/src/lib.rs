@@ -73,6 +73,7 @@
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test"))]
 
 mod artifacts;
+mod certificate_file;
 mod clients;
 mod dead_letters;
 mod error;
@@ -88,6 +89,7 @@ mod table;
 mod vault;
 
 pub use artifacts::{ArtifactKind, Artifacts, ContentHash};
+pub use certificate_file::CertificateFile;
 pub use clients::{Clients, local_config};
 pub use dead_letters::DeadLetters;
 pub use error::StoreError;
@@ -105,20 +107,20 @@ pub use queues::{
 };
 pub use register::{NewRegister, Register, RegisterAnswer, RegisterEdition, Registered, Taxpayer};
 pub use table::{
-    Announcement, Annulment, AnnulmentCreated, AnnulmentState, Answered, ApiKey, Approval, ApprovalCreated,
-    ApprovalWay, Attempt, AttemptBegun, Audience, AuthorityState, AuthorityStatus, Breaker, BuyerAnswer, BuyerDelivery,
-    CallerTake, Cause, CertificateActivated, CertificateOwner, CertificateSummary, Changed, Claim, Cleared, Company,
-    CompanyChanges, CompanyCreated, CompanyDesign, CompanySettings, Condition, Created, DayCounts, DayPage, Delivery,
-    DeliveryState, DesignChanges, DirectoryEntry, DirectoryListing, Door, DueEntry, DueNumbers, DueRange, DueRecord,
-    DueType, Edit, Failure, Failures, GivenAnswer, HOLD_SPREAD, Host, InboxItem, Kept, KeyUses, LOOKUP_SPACING,
-    LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, LogoKind, Mode, ModifiedReceipt, NewApiKey, NewCompany,
-    NewNote, NewRange, NewReceipt, NewSignup, NewWebhook, Note, Notice, NoticeCategory, NoticeChange, NoticeChanged,
-    NoticeContent, NoticeEdit, NoticeEvent, NoticePage, NoticeSeverity, NoticeState, NumberHolder, NumberRange,
-    Numbering, NumbersTaken, OUTCOME_UNKNOWN, Open, Opened, OutboxEntry, Pause, RANGE_SHARDS, RANGES_PER_TYPE, Range,
-    RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt, ReceiptFilter, ReceiptPage, Recorded,
-    Reviewed, SHARDS, ServiceStatus, SettingsChanges, Signed, SignedLater, SignupRecord, Span, SpeaksFor, StatusCheck,
-    StoredLogo, StoredToken, Table, Take, Thresholds, Told, ToldState, Turn, Undelivered, UnknownCertificateOwner,
-    UsedNumbers, Verdict, Verification, WEBHOOK_LIMIT, WalkedPart, Webhook, WebhookChanges, WebhookCreated, Window,
-    Withdrawal, fiscal_day, quantity, webhook_context,
+    Announcement, Annulment, AnnulmentCreated, AnnulmentState, Answered, ApiKey, ApiKeyCreated, Approval,
+    ApprovalCreated, ApprovalWay, Attempt, AttemptBegun, Audience, AuthorityState, AuthorityStatus, Breaker,
+    BuyerAnswer, BuyerDelivery, CallerTake, Cause, CertificateActivated, CertificateOwner, CertificateSummary, Changed,
+    Claim, Cleared, Company, CompanyChanges, CompanyCreated, CompanyDesign, CompanySettings, Condition, Created,
+    DayCounts, DayPage, Delivery, DeliveryState, DesignChanges, DirectoryEntry, DirectoryListing, Door, DueEntry,
+    DueNumbers, DueRange, DueRecord, DueType, Edit, Failure, Failures, GivenAnswer, HOLD_SPREAD, Host, InboxItem, Kept,
+    KeyScope, KeyUses, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, LogoKind, Mode,
+    ModifiedReceipt, NewApiKey, NewCompany, NewNote, NewRange, NewReceipt, NewSignup, NewWebhook, Note, Notice,
+    NoticeCategory, NoticeChange, NoticeChanged, NoticeContent, NoticeEdit, NoticeEvent, NoticePage, NoticeSeverity,
+    NoticeState, NumberHolder, NumberRange, Numbering, NumbersTaken, OUTCOME_UNKNOWN, Open, Opened, OutboxEntry, Pause,
+    RANGE_SHARDS, RANGES_PER_TYPE, Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt,
+    ReceiptFilter, ReceiptPage, Recorded, Reviewed, SHARDS, ServiceStatus, SettingsChanges, Signed, SignedLater,
+    SignupRecord, Span, SpeaksFor, StatusCheck, StoredLogo, StoredToken, Table, Take, Thresholds, Told, ToldState,
+    Turn, Undelivered, UnknownCertificateOwner, UnknownKeyScope, UsedNumbers, Verdict, Verification, WEBHOOK_LIMIT,
+    WalkedPart, Webhook, WebhookChanges, WebhookCreated, Window, Withdrawal, fiscal_day, quantity, webhook_context,
 };
 pub use vault::{StoredCertificate, Vault};

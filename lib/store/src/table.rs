@@ -45,7 +45,7 @@ use aws_sdk_dynamodb::{
 
 pub use announcements::Announcement;
 pub use annulments::{Annulment, AnnulmentCreated, AnnulmentState, NumberHolder, NumberRange, NumbersTaken, quantity};
-pub use api_keys::{ApiKey, ListedApiKey, NewApiKey};
+pub use api_keys::{ApiKey, ApiKeyCreated, KeyScope, ListedApiKey, NewApiKey, UnknownKeyScope};
 pub use approvals::{Approval, ApprovalCreated, ApprovalWay, GivenAnswer, Told, ToldState};
 pub use attempts::{Attempt, AttemptBegun};
 pub use audit::DayPage;

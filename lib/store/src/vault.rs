@@ -24,7 +24,7 @@ use sha2::{Digest, Sha256};
 use tokio::sync::OnceCell;
 use zeroize::{Zeroize, Zeroizing};
 
-use crate::{StoreError, ids::CompanyId, operator_secret::OperatorSecret};
+use crate::{StoreError, certificate_file::CertificateFile, ids::CompanyId, operator_secret::OperatorSecret};
 
 /// First byte of everything sealed, so that another scheme can follow.
 const SEALED_V1: u8 = 1;
@@ -44,23 +44,12 @@ struct DataKey {
     root: Zeroizing<[u8; 32]>,
 }
 
-/// A company's certificate as it was uploaded.
-#[derive(Clone, PartialEq, Eq)]
+/// A company's certificate, as the vault keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredCertificate {
-    pub p12: Zeroizing<Vec<u8>>,
-    pub pin: Zeroizing<String>,
+    pub file: CertificateFile,
     /// Which version of the secret this is; another upload makes another.
     pub version: String,
-}
-
-impl fmt::Debug for StoredCertificate {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StoredCertificate")
-            .field("p12", &"***")
-            .field("pin", &"***")
-            .field("version", &self.version)
-            .finish()
-    }
 }
 
 impl fmt::Debug for Vault {
@@ -71,11 +60,13 @@ impl fmt::Debug for Vault {
     }
 }
 
-/// The text of a company's secret.
+/// The text of a company's secret. Those of older versions hold the file as it was uploaded, and no hash.
 #[derive(Serialize, Deserialize)]
 struct CertificateSecret {
     p12_base64: String,
     pin: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    uploaded_sha256: Option<String>,
 }
 
 impl Drop for CertificateSecret {
@@ -95,11 +86,12 @@ impl Vault {
     }
 
     /// Keeps a certificate as the company's current one; the one before stays readable as the previous version.
-    pub async fn store_certificate(&self, company: &CompanyId, p12: &[u8], pin: &str) -> Result<(), StoreError> {
+    pub async fn store_certificate(&self, company: &CompanyId, file: &CertificateFile) -> Result<(), StoreError> {
         let operation = "store certificate";
         let secret = CertificateSecret {
-            p12_base64: BASE64_STANDARD.encode(p12),
-            pin: pin.to_owned(),
+            p12_base64: BASE64_STANDARD.encode(&*file.p12),
+            pin: file.pin.to_string(),
+            uploaded_sha256: Some(hex::encode(file.uploaded_sha256)),
         };
         let text =
             Zeroizing::new(serde_json::to_string(&secret).map_err(|error| StoreError::unexpected(operation, error))?);
@@ -133,11 +125,11 @@ impl Vault {
     }
 
     /// The same, unless it is the current one already: a repeated upload must not push the certificate before it out.
-    pub async fn renew_certificate(&self, company: &CompanyId, p12: &[u8], pin: &str) -> Result<(), StoreError> {
+    pub async fn renew_certificate(&self, company: &CompanyId, file: &CertificateFile) -> Result<(), StoreError> {
         match self.certificate(company).await {
-            Ok(Some(held)) if *held.p12 == *p12 && *held.pin == *pin => Ok(()),
+            Ok(Some(held)) if held.file.uploaded_sha256 == file.uploaded_sha256 => Ok(()),
             // What cannot be read is replaced.
-            Ok(_) | Err(StoreError::Corrupt { .. }) => self.store_certificate(company, p12, pin).await,
+            Ok(_) | Err(StoreError::Corrupt { .. }) => self.store_certificate(company, file).await,
             Err(error) => Err(error),
         }
     }
@@ -154,11 +146,13 @@ impl Vault {
         let p12 = BASE64_STANDARD
             .decode(&secret.p12_base64)
             .map_err(|_| StoreError::corrupt(&name, "p12_base64", "is not Base64"))?;
-        Ok(Some(StoredCertificate {
-            p12: Zeroizing::new(p12),
-            pin: Zeroizing::new(secret.pin.clone()),
-            version,
-        }))
+        let mut file = CertificateFile::verbatim(p12, &secret.pin);
+        if let Some(text) = &secret.uploaded_sha256 {
+            let hash = hex::decode(text).ok().and_then(|hash| hash.try_into().ok());
+            file.uploaded_sha256 =
+                hash.ok_or_else(|| StoreError::corrupt(&name, "uploaded_sha256", "is not a SHA-256"))?;
+        }
+        Ok(Some(StoredCertificate { file, version }))
     }
 
     /// Removes the company's certificate and every version before it, for good after a week: until then an operator can
@@ -383,16 +377,5 @@ mod tests {
             assert!(open(&ours, b"webhook/1", &changed).is_err(), "byte {place}");
             assert!(open(&ours, b"webhook/1", &sealed[..place]).is_err(), "cut at {place}");
         }
-    }
-
-    #[test]
-    fn a_certificate_prints_neither_its_bytes_nor_its_pin() {
-        let stored = StoredCertificate {
-            p12: Zeroizing::new(vec![42; 4]),
-            pin: Zeroizing::new("s3cret".into()),
-            version: "v1".into(),
-        };
-        let printed = format!("{stored:?}");
-        assert!(!printed.contains("s3cret") && !printed.contains("42"), "{printed}");
     }
 }

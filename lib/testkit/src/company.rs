@@ -6,8 +6,8 @@ use ecf::{Environment, Fecha, ReceiptType, Rnc};
 use ecf_api::ApiKeySecret;
 use ecf_runtime::random;
 use ecf_store::{
-    ApiKeyId, CertificateActivated, CompanyCreated, CompanyId, NewApiKey, NewCompany, NewRange, Numbering, Opened,
-    Scope, certificate_summary,
+    ApiKeyId, CertificateActivated, CertificateFile, CompanyCreated, CompanyId, KeyScope, NewApiKey, NewCompany,
+    NewRange, Numbering, Opened, Scope, certificate_summary,
 };
 use futures::future::join_all;
 use jiff::Timestamp;
@@ -108,6 +108,8 @@ impl<'s> CompanyBuilder<'s> {
             name: None,
             created_at: now,
             expires_at: None,
+            scope: KeyScope::Full,
+            created_by: None,
         };
         let api_key_id = key.id;
         let created = self
@@ -161,7 +163,7 @@ impl<'s> CompanyBuilder<'s> {
         let p12 = test_p12();
         self.stack
             .vault()
-            .store_certificate(id, p12, P12_PIN)
+            .store_certificate(id, &CertificateFile::verbatim(p12, P12_PIN))
             .await
             .expect("the vault answers");
         let identity = Identity::from_pkcs12(p12, P12_PIN, now).expect("the P12 was made here");

@@ -27,7 +27,10 @@ async fn a_company_is_ready_to_issue() {
         .await
         .unwrap()
         .unwrap();
-    assert_eq!((stored.p12.as_slice(), stored.pin.as_str()), (test_p12(), P12_PIN));
+    assert_eq!(
+        (stored.file.p12.as_slice(), stored.file.pin.as_str()),
+        (test_p12(), P12_PIN)
+    );
     let ranges = stack.table().ranges(&company.scope, None).await.unwrap();
     assert_eq!(ranges.len(), 2 * ReceiptType::ALL.len());
     assert!(ranges.iter().any(|range| range.numbering == Some(Numbering::Caller)));

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use crate::certificate::{self, Certificate};
 use crate::choice::Choice;
-use crate::pkcs12::{self, P12Error};
+use crate::pkcs12::{self, P12Error, Reencrypted};
 use crate::rsa;
 use crate::sign::SignError;
 
@@ -52,6 +52,21 @@ impl Identity {
     /// A [`P12Error`] that tells a wrong password from an unsupported cipher, a damaged file and a missing part.
     pub fn from_pkcs12(der: &[u8], password: &str, now: Timestamp) -> Result<Self, P12Error> {
         pkcs12::open(der, password, now)
+    }
+
+    /// Opens a file like [`Identity::from_pkcs12`], and writes all its keys and certificates into a new one, under a password of
+    /// `random` and with parameters of ours: however many rounds of key derivation the file asks for, they are paid once.
+    ///
+    /// # Errors
+    ///
+    /// As [`Identity::from_pkcs12`].
+    pub fn reencrypt_pkcs12(
+        der: &[u8],
+        password: &str,
+        now: Timestamp,
+        random: &[u8; 64],
+    ) -> Result<(Self, Reencrypted), P12Error> {
+        pkcs12::reencrypt(der, password, now, random)
     }
 
     /// `others`: the further certificates of the file.

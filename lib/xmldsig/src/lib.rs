@@ -34,7 +34,9 @@ pub use c14n::{Method, canonicalize};
 pub use certificate::{Certificate, CertificateError, KeyUsage, PublicKey};
 pub use choice::{Choice, Unusable};
 pub use identity::{Identity, ProofError};
-pub use pkcs12::{InspectedCertificate, InspectedKey, Inspection, P12Error, P12Problem, Protection, inspect_pkcs12};
+pub use pkcs12::{
+    InspectedCertificate, InspectedKey, Inspection, P12Error, P12Problem, Protection, Reencrypted, inspect_pkcs12,
+};
 pub use sign::{SignError, Signed, sign, sign_foreign};
 pub use trust::{Authorities, AuthoritiesError, Chain, UntrustedError};
 pub use unsigned::without_signature;

@@ -3,7 +3,7 @@
 //! The container is read here, not by a library, for three reasons: OpenSSL reports a wrong password, an unknown cipher and a damaged file
 //! in much the same way; it takes iteration counts from strangers without a bound; and it knows one form of a non-ASCII password.
 //! Ciphers and hashes are RustCrypto's, the key is AWS-LC's. [`pfx`] reads the container, [`scheme`] the encryption, [`mac`] the integrity check, [`kdf`] derives keys from [`password`] forms, [`inspection`] tells what is in a file that does not open,
-//! [`mangling`] recognises files that were damaged by a text conversion. [`choice`](crate::choice) decides which certificate signs.
+//! [`mangling`] recognises files that were damaged by a text conversion, [`writer`] writes what a file holds into one of ours. [`choice`](crate::choice) decides which certificate signs.
 
 mod inspection;
 mod kdf;
@@ -12,6 +12,7 @@ mod mangling;
 mod password;
 mod pfx;
 mod scheme;
+mod writer;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -28,6 +29,7 @@ pub use inspection::{InspectedCertificate, InspectedKey, Inspection, P12Problem,
 use kdf::Work;
 use password::Forms;
 use pfx::Contents;
+pub use writer::Reencrypted;
 
 /// Why a PKCS#12 file does not open.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -145,6 +147,18 @@ pub(crate) fn open(der: &[u8], password: &str, now: Timestamp) -> Result<Identit
     check_size(der)?;
     let contents = pfx::read(der, &Forms::of(password), &mut Work::new());
     identity(der, &contents, now)
+}
+
+pub(crate) fn reencrypt(
+    der: &[u8],
+    password: &str,
+    now: Timestamp,
+    random: &[u8; 64],
+) -> Result<(Identity, Reencrypted), P12Error> {
+    check_size(der)?;
+    let contents = pfx::read(der, &Forms::of(password), &mut Work::new());
+    let identity = identity(der, &contents, now)?;
+    Ok((identity, writer::write(&contents, random)?))
 }
 
 /// Tells what is in a PKCS#12 file, also when the password is wrong or the file cannot serve as an identity. `now` judges the validity.

@@ -272,6 +272,24 @@ pub fn file(
     builder.build2(password)?.to_der()
 }
 
+/// Makes a P12 file whose key derivations ask for so many rounds each.
+///
+/// # Errors
+///
+/// What OpenSSL answers.
+pub fn file_of_rounds(party: &Party, password: &str, rounds: u32) -> Result<Vec<u8>, ErrorStack> {
+    let mut builder = Pkcs12::builder();
+    builder
+        .key_algorithm(Nid::AES_256_CBC)
+        .cert_algorithm(Nid::AES_256_CBC)
+        .mac_md(MessageDigest::sha256())
+        .key_iter(rounds)
+        .mac_iter(rounds)
+        .pkey(&party.key)
+        .cert(&party.certificate);
+    builder.build2(password)?.to_der()
+}
+
 /// Whether a file has an integrity check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mac {

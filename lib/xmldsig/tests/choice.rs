@@ -54,6 +54,51 @@ fn ends(file: &[u8], now: Timestamp) -> Timestamp {
 }
 
 #[test]
+fn k7_a_reencrypted_file_holds_the_same_keys_and_certificates_and_opens_at_once() {
+    let expired = party("Firma", "2024-01-01", "2026-01-01");
+    let renewed = expired.renewed(day("2025-12-15"), day("2028-01-01")).unwrap();
+    let next = party("Otra", "2027-12-01", "2030-01-01");
+    let encryption = for_encryption("2031-01-01");
+    let keys = [&encryption, &expired, &next];
+    let file = several(&keys, &[&expired, &next, &renewed, &encryption]);
+    let (opened, ours) = Identity::reencrypt_pkcs12(&file, PASSWORD, now(), &[7; 64]).unwrap();
+    opened.prove().unwrap();
+    assert_eq!(
+        Identity::from_pkcs12(&ours.file, PASSWORD, now()).unwrap_err(),
+        P12Error::WrongPassword,
+        "the old password is not kept"
+    );
+    for moment in ["2025-01-01", "2026-11-28", "2029-01-01", "2040-01-01"].map(day) {
+        let (before, after) = (
+            open_at(&file, moment),
+            Identity::from_pkcs12(&ours.file, &ours.password, moment).unwrap(),
+        );
+        after.prove().unwrap();
+        assert_eq!(after.certificate(), before.certificate(), "{moment}");
+        assert_eq!(after.choice(), before.choice(), "{moment}");
+        assert_eq!(after.other_certificates(), before.other_certificates(), "{moment}");
+    }
+    let found = inspect_pkcs12(&ours.file, &ours.password, now());
+    let protections = found.keys.iter().map(|key| key.protection.as_ref().unwrap());
+    for protection in protections.chain(&found.mac) {
+        assert_eq!(
+            (protection.iterations, protection.weak),
+            (Some(2048), false),
+            "{protection:?}"
+        );
+    }
+    assert_eq!(found.keys.len(), keys.len());
+    assert!(found.mac.is_some());
+    // Another reader opens it too, and nothing repeats: neither from file to file nor from key to key.
+    let theirs = Pkcs12::from_der(&ours.file).unwrap().parse2(&ours.password).unwrap();
+    assert!(theirs.pkey.is_some());
+    let (_, again) = Identity::reencrypt_pkcs12(&file, PASSWORD, now(), &[8; 64]).unwrap();
+    assert_ne!((&again.file, &again.password), (&ours.file, &ours.password));
+    let refused = Identity::reencrypt_pkcs12(&file, "equivocada", now(), &[7; 64]);
+    assert_eq!(refused.err(), Some(P12Error::WrongPassword));
+}
+
+#[test]
 fn e1_a_renewed_certificate_signs_wherever_it_stands_in_the_file() {
     let expired = party("Firma", "2024-01-01", "2026-01-01");
     let renewed = expired.renewed(day("2025-12-15"), day("2028-01-01")).unwrap();

@@ -1,6 +1,6 @@
 //! Files with several keys or certificates, without integrity check, or damaged by a text conversion: upload and inspection agree.
 
-use ecf_store::Identities;
+use ecf_store::{CertificateFile, Identities};
 use ecf_testkit::test_p12;
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -190,7 +190,7 @@ async fn e3_a_stored_file_without_integrity_check_still_signs() {
     let company = api.company.scope.company;
     api.stack
         .vault()
-        .store_certificate(&company, &locked, PIN)
+        .store_certificate(&company, &CertificateFile::verbatim(locked, PIN))
         .await
         .unwrap();
     let instance = Identities::new(api.stack.vault());

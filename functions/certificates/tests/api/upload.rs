@@ -1,9 +1,13 @@
 //! `POST /api/v1/client/certificates` with files that serve.
 
-use ecf_store::{Company, Identities};
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use ecf_store::{CertificateFile, Company, Identities};
 use ecf_testkit::{P12_PIN, test_p12};
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
+use sha2::{Digest as _, Sha256};
+use xmldsig::testing::{self, Party};
+use xmldsig::{Identity, inspect_pkcs12};
 
 use crate::{Api, CERTIFICATES, id_of, p12_of, warnings};
 
@@ -24,12 +28,68 @@ async fn a_p12_that_opens_is_stored_and_signs() {
 
     let held = api.stack.vault().certificate(&api.company.scope.company).await.unwrap();
     let held = held.unwrap();
-    assert_eq!((held.p12.as_slice(), held.pin.as_str()), (test_p12(), P12_PIN));
+    assert_eq!(held.file.uploaded_sha256[..], Sha256::digest(test_p12())[..]);
+    let now = api.stack.clock().now();
+    let signer = Identity::from_pkcs12(&held.file.p12, &held.file.pin, now).unwrap();
+    assert_eq!(signer.certificate().subject_cn, "PRUEBA DEL SISTEMA");
     let profile = api.stack.table().company(&api.company.scope.company).await.unwrap();
     let shown = profile.unwrap().certificate.unwrap();
     assert_eq!(shown.id(&api.company.scope.company).to_string(), id_of(&uploaded));
     let text = api.get(CERTIFICATES).await.json().to_string() + &uploaded.to_string();
     assert!(!text.contains(P12_PIN), "the PIN is shown: {text}");
+}
+
+#[tokio::test]
+async fn k7_no_instance_pays_for_the_rounds_that_an_upload_asks_for() {
+    let api = Api::start().await;
+    let party = Party::new("Vueltas", "RNC130000001", at("2026-01-01"), at("2029-01-01")).unwrap();
+    let costly = testing::file_of_rounds(&party, P12_PIN, 200_000).unwrap();
+    api.upload(&costly, P12_PIN).await.expect(201);
+    let held = api.stack.vault().certificate(&api.company.scope.company).await.unwrap();
+    let CertificateFile { p12, pin, .. } = held.unwrap().file;
+    assert_ne!(pin.as_str(), P12_PIN, "the company's own PIN is not kept");
+    let found = inspect_pkcs12(&p12, &pin, api.stack.clock().now());
+    let keys = found.keys.iter().filter_map(|key| key.protection.as_ref());
+    let rounds: Vec<_> = keys
+        .chain(&found.encryption)
+        .chain(&found.mac)
+        .map(|one| one.iterations)
+        .collect();
+    assert_eq!(rounds, [Some(2048), Some(2048)]);
+    // Instances sign with it, and the same file again pushes nothing out.
+    let instance = Identities::new(api.stack.vault());
+    let identity = instance
+        .of(&api.company.scope.company, api.stack.clock().now())
+        .await
+        .unwrap();
+    assert_eq!(identity.unwrap().certificate().subject_cn, "Vueltas");
+    api.stack.calls().reset();
+    api.upload(&costly, P12_PIN).await.expect(201);
+    assert_eq!(api.stack.calls().count("PutSecretValue"), 0);
+}
+
+#[tokio::test]
+async fn k7_a_file_that_an_older_version_kept_as_it_was_uploaded_still_signs_and_is_known_again() {
+    let api = Api::start().await;
+    let company = api.company.scope.company;
+    let old = json!({ "p12_base64": BASE64_STANDARD.encode(test_p12()), "pin": P12_PIN }).to_string();
+    let prefix = api.stack.environment_of("certificates")["SECRET_PREFIX"].clone();
+    let client = &api.stack.clients().secretsmanager;
+    let created = client
+        .create_secret()
+        .name(format!("{prefix}/company/{company}"))
+        .secret_string(old);
+    created.send().await.unwrap();
+    let instance = Identities::new(api.stack.vault());
+    let identity = instance.of(&company, api.stack.clock().now()).await.unwrap();
+    assert_eq!(identity.unwrap().certificate().subject_cn, "PRUEBA DEL SISTEMA");
+    api.stack.calls().reset();
+    api.upload(test_p12(), P12_PIN).await.expect(201);
+    assert_eq!(api.stack.calls().count("PutSecretValue"), 0, "it is the same file");
+}
+
+fn at(day: &str) -> Timestamp {
+    format!("{day}T00:00:00Z").parse().unwrap()
 }
 
 #[tokio::test]

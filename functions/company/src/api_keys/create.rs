@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use ecf::Environment;
 use ecf_api::{ApiError, ApiKeySecret, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError};
-use ecf_store::{ApiKeyId, ListedApiKey, NewApiKey};
+use ecf_store::{ApiKeyCreated, ApiKeyId, KeyScope, ListedApiKey, NewApiKey};
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -26,6 +26,9 @@ pub(crate) struct CreateApiKeyRequest {
     /// May repeat the key's environment, never name another one.
     #[schema(value_type = Option<String>, example = "TesteCF")]
     environment: Option<Environment>,
+    /// What it may do: `read`; `issue`: also issue, withdraw, annul, acknowledge and answer; `full`, the default: everything.
+    #[schema(value_type = Option<String>, pattern = "^(full|issue|read)$", example = "issue")]
+    scope: Option<KeyScope>,
     /// When it stops working; never unless given.
     #[schema(value_type = Option<String>, format = DateTime)]
     expires_at: Option<Timestamp>,
@@ -35,10 +38,14 @@ impl FromFields for CreateApiKeyRequest {
     fn read(fields: &mut Fields) -> Option<Self> {
         let name = fields.text("name").length(1..=100).optional();
         let environment = fields.environment("environment").optional();
+        let scope = fields
+            .choice("scope", &KeyScope::ALL.map(|scope| (scope.as_str(), scope)))
+            .optional();
         let expires_at = fields.instant("expires_at").optional();
         Some(Self {
             name,
             environment,
+            scope,
             expires_at,
         })
     }
@@ -56,7 +63,7 @@ pub(crate) struct ApiKeyCreatedView {
 /// Crear una clave de API
 ///
 /// Makes a key for the same company and environment. An answer that got lost leaves a key that nobody knows: it stands in the
-/// list, and is revoked like any other.
+/// list, and is revoked like any other. No key creates one that may do more than it may itself.
 #[utoipa::path(
     post,
     path = "/api/v1/client/api-keys",
@@ -69,7 +76,7 @@ pub(crate) struct ApiKeyCreatedView {
         (status = 409, description = "There are as many working keys as there can be", body = CodedError),
         (status = 422, description = "Every bad or unknown field; another environment than the key's", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["full"])),
 )]
 pub(crate) async fn create(
     State(app): State<App>,
@@ -96,6 +103,8 @@ pub(crate) async fn create(
         name: request.name,
         created_at: now,
         expires_at: request.expires_at,
+        scope: request.scope.unwrap_or_default(),
+        created_by: Some(caller.key_id),
     };
     let listed = ListedApiKey {
         id: new.id,
@@ -105,9 +114,15 @@ pub(crate) async fn create(
         created_at: now,
         expires_at: new.expires_at,
         revoked_at: None,
+        scope: new.scope,
+        created_by: new.created_by,
+        requests_per_second: None,
     };
-    if !app.table.create_api_key(new).await? {
-        return Err(ApiError::internal("a random API key was taken"));
+    match app.table.create_api_key(new).await? {
+        ApiKeyCreated::New => {}
+        // An instance remembers a key for a minute, and a revoked one leaves nothing behind.
+        ApiKeyCreated::CreatorRevoked => return Err(ApiError::invalid_api_key()),
+        ApiKeyCreated::Taken => return Err(ApiError::internal("a random API key was taken")),
     }
     let view = ApiKeyCreatedView {
         listed: ListedApiKeyView::of(listed, None, caller.key_id, now),

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use ecf::Environment;
 use ecf_api::{ApiError, Caller, CodedError, Instant, ValidationError};
-use ecf_store::{ApiKeyId, ListedApiKey};
+use ecf_store::{ApiKeyId, KeyScope, ListedApiKey};
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -27,6 +27,13 @@ pub(crate) struct ListedApiKeyView {
     created_at: Instant,
     expires_at: Option<Instant>,
     revoked_at: Option<Instant>,
+    /// What it may do: `read`; `issue`: also issue, withdraw, annul, acknowledge and answer; `full`: everything.
+    #[schema(value_type = String, example = "full")]
+    scope: KeyScope,
+    /// The key that created it; `null` for the first key, and for those that the operator issued.
+    created_by: Option<String>,
+    /// Its own rate limit; `null`: the deployment's.
+    requests_per_second: Option<u32>,
     /// When it was used last, exact to an hour; `null`: never, or only to issue and not within 400 days.
     last_used_at: Option<Instant>,
 }
@@ -43,6 +50,9 @@ impl ListedApiKeyView {
             created_at: key.created_at.into(),
             expires_at: key.expires_at.map(Instant),
             revoked_at: key.revoked_at.map(Instant),
+            scope: key.scope,
+            created_by: key.created_by.map(|key| key.to_string()),
+            requests_per_second: key.requests_per_second,
             last_used_at: last_used_at.map(Instant),
         }
     }
@@ -61,7 +71,7 @@ impl ListedApiKeyView {
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "A missing key", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn list(State(app): State<App>, caller: Caller) -> Result<Json<Vec<ListedApiKeyView>>, ApiError> {
     let now = app.clock.now();

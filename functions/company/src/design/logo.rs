@@ -30,7 +30,7 @@ pub(super) const PATH: &str = "/api/v1/client/company/design/logo";
         (status = 415, description = "Neither `image/png` nor `image/jpeg`", body = CodedError),
         (status = 422, description = "A missing key, or an image that is refused; `ctx.code` is `too_large`, `kind`, `pixels` or `unusable`", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["full", "highest_environment"])),
 )]
 pub(crate) async fn put(
     State(app): State<App>,
@@ -69,7 +69,7 @@ pub(crate) async fn put(
         (status = 404, description = "`no_logo`", body = CodedError),
         (status = 422, description = "A missing key", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["read"])),
 )]
 pub(crate) async fn download(State(app): State<App>, caller: Caller) -> Result<Download, ApiError> {
     let logo = app.table.design(caller.company()).await?.logo;
@@ -92,7 +92,7 @@ pub(crate) async fn download(State(app): State<App>, caller: Caller) -> Result<D
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "A missing key", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["full", "highest_environment"])),
 )]
 pub(crate) async fn delete(State(app): State<App>, caller: Caller) -> Result<Json<DesignView>, ApiError> {
     let changes = DesignChanges {

@@ -60,7 +60,7 @@ impl ChangeSequence {
         (status = 409, description = "Another range has some of the numbers", body = CodedError),
         (status = 422, description = "Every bad field, a missing key included", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["full"])),
 )]
 pub(crate) async fn change_sequence(
     State(app): State<App>,

@@ -138,7 +138,7 @@ impl FromStr for Bound {
         (status = 409, description = "Another range has some of the numbers, or the type has too many ranges", body = CodedError),
         (status = 422, description = "Every bad field, a missing key included", body = ValidationError),
     ),
-    security(("api_key" = [])),
+    security(("api_key" = ["full"])),
 )]
 pub(crate) async fn open_sequence(
     State(app): State<App>,

@@ -1,7 +1,7 @@
 //! P12 files that sign-ups stored.
 
 use ecf::Environment;
-use ecf_store::{CompanyId, Scope};
+use ecf_store::{CertificateFile, CompanyId, Scope};
 use ecf_testkit::{Fault, P12_PIN, test_p12};
 use housekeeping::run;
 use jiff::SignedDuration;
@@ -27,7 +27,7 @@ async fn stored(world: &World, scope: &Scope) {
         .unwrap();
     let vault = world.stack.vault();
     vault
-        .store_certificate(&scope.company, test_p12(), P12_PIN)
+        .store_certificate(&scope.company, &CertificateFile::verbatim(test_p12(), P12_PIN))
         .await
         .unwrap();
 }

@@ -1,10 +1,10 @@
 //! The certificate that a receipt is signed with after a renewal.
 
-use ecf_store::{CertificateActivated, certificate_summary};
+use ecf_store::{CertificateActivated, CertificateFile, certificate_summary};
 use ecf_testkit::P12_PIN;
 use jiff::SignedDuration;
 use serde_json::Value;
-use xmldsig::{Identity, Limits, verify};
+use xmldsig::{Limits, verify};
 
 use crate::artifacts::signed_xml;
 use crate::payloads::invoice;
@@ -16,8 +16,8 @@ async fn renew(api: &Api, common_name: &str) {
     let until = "2030-01-01T00:00:00Z".parse().unwrap();
     let p12 = xmldsig::testing::pkcs12(common_name, "RNC130000001", P12_PIN, now, until).unwrap();
     let vault = api.stack.vault();
-    vault.renew_certificate(&company, &p12, P12_PIN).await.unwrap();
-    let identity = Identity::from_pkcs12(&p12, P12_PIN, now).unwrap();
+    let (identity, file) = CertificateFile::open(&p12, P12_PIN, now, &ecf_runtime::random()).unwrap();
+    vault.renew_certificate(&company, &file).await.unwrap();
     let summary = certificate_summary(identity.certificate(), now);
     let activated = api
         .stack

@@ -63,8 +63,11 @@ async fn the_same_companys_key_of_another_environment_finds_nothing() {
         name: None,
         created_at: api.stack.clock().now(),
         expires_at: None,
+        scope: ecf_store::KeyScope::Full,
+        created_by: None,
     };
-    assert!(api.stack.table().create_api_key(key).await.unwrap());
+    let created = api.stack.table().create_api_key(key).await.unwrap();
+    assert_eq!(created, ecf_store::ApiKeyCreated::New);
     let answer = request(&api.router, Method::GET, &path, Some(secret.text()), None).await;
     assert_eq!(answer.expect(404)["detail"]["code"], "not_found");
     api.jobs().await;

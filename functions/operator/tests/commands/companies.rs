@@ -66,13 +66,72 @@ async fn keys_are_listed_without_their_secret_and_revoked_for_good() {
     revoke["key"] = issued["api_key"]["id"].clone();
     assert_eq!(
         world.run("revoke_api_key", revoke.clone()).await,
-        json!({ "revoked": revoke["key"] })
+        json!({ "revoked": revoke["key"], "revoked_descendants": [], "living_descendants": [] })
     );
     assert!(!opens(&world.table(), &issued["api_key"]).await);
     revoke["key"] = json!("0123456789abcdefghjkmnpqrstvwxyz");
     assert_eq!(refusal(&world.run("revoke_api_key", revoke).await), "not_found");
     let past = json!({ "expires_at": "2020-01-01T00:00:00Z" });
     assert_eq!(refusal(&world.run_here("issue_api_key", past).await), "bad_expiry");
+}
+
+#[tokio::test]
+async fn k1_a_key_is_issued_with_a_scope_and_revoked_with_those_that_it_made() {
+    let world = World::start().await;
+    let read = world.run_here("issue_api_key", json!({ "scope": "read" })).await;
+    assert_eq!(read["api_key"]["scope"], "read");
+    let nonsense = world.run_here("issue_api_key", json!({ "scope": "all" })).await;
+    assert_eq!(refusal(&nonsense), "bad_command");
+    let stolen = world.run_here("issue_api_key", json!({})).await["api_key"].clone();
+    let (company, now) = (world.company.scope.company, world.stack.clock().now());
+    let child = ecf_store::NewApiKey {
+        company,
+        environment: world.company.scope.environment,
+        rnc: world.company.rnc.clone(),
+        id: ecf_store::ApiKeyId::from_random([5; 20]),
+        hash: [5; 32],
+        prefix: "ecf_test_0505".to_owned(),
+        name: None,
+        created_at: now,
+        expires_at: None,
+        scope: ecf_store::KeyScope::Full,
+        created_by: Some(stolen["id"].as_str().unwrap().parse().unwrap()),
+    };
+    let id = json!(child.id);
+    let created = world.table().create_api_key(child).await.unwrap();
+    assert_eq!(created, ecf_store::ApiKeyCreated::New);
+    let revoke = json!({ "company": company, "key": stolen["id"] });
+    let revoked = world.run("revoke_api_key", revoke.clone()).await;
+    assert_eq!(
+        (&revoked["living_descendants"], &revoked["revoked_descendants"]),
+        (&json!([id]), &json!([]))
+    );
+    let mut with_them = revoke;
+    with_them["descendants"] = json!(true);
+    let revoked = world.run("revoke_api_key", with_them).await;
+    assert_eq!(
+        (&revoked["living_descendants"], &revoked["revoked_descendants"]),
+        (&json!([]), &json!([id]))
+    );
+}
+
+#[tokio::test]
+async fn k3_a_key_gets_a_rate_limit_of_its_own_and_the_deployments_again() {
+    let world = World::start().await;
+    let (company, key) = (world.company.scope.company, world.company.api_key_id);
+    for (rate, kept) in [(json!(200), json!(200)), (json!(null), json!(null))] {
+        let arguments = json!({ "company": company, "key": key, "requests_per_second": rate });
+        let limited = world.run("limit_api_key", arguments).await;
+        assert_eq!(limited["api_key"]["requests_per_second"], kept, "{limited}");
+        let listed = world.run("list_api_keys", json!({ "company": company })).await;
+        assert_eq!(listed["api_keys"][0]["requests_per_second"], kept);
+    }
+    for rate in [0, 10_001] {
+        let arguments = json!({ "company": company, "key": key, "requests_per_second": rate });
+        assert_eq!(refusal(&world.run("limit_api_key", arguments).await), "bad_limit");
+    }
+    let unknown = json!({ "company": company, "key": "0123456789abcdefghjkmnpqrstvwxyz", "requests_per_second": 1 });
+    assert_eq!(refusal(&world.run("limit_api_key", unknown).await), "not_found");
 }
 
 #[tokio::test]

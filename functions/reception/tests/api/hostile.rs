@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use axum::body::Body;
 use ecf::Environment;
-use ecf_store::{ApiKeyId, NewApiKey};
+use ecf_store::{ApiKeyCreated, ApiKeyId, KeyScope, NewApiKey};
 use ecf_testkit::{FOREIGN_RNC, foreign_receipt, send, sign_certified, unsigned_receipt};
 use http::header::ALLOW;
 use http::{Method, Request};
@@ -200,7 +200,10 @@ async fn s1_a_company_without_a_key_for_production_receives_nothing_there() {
         name: None,
         created_at: api.clock().now(),
         expires_at: None,
+        scope: KeyScope::Full,
+        created_by: None,
     };
-    assert!(api.stack.table().create_api_key(key).await.unwrap());
+    let created = api.stack.table().create_api_key(key).await.unwrap();
+    assert_eq!(created, ApiKeyCreated::New);
     assert_eq!(acknowledged(&api.post(&address, &xml, None).await), received());
 }

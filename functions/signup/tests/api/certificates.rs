@@ -103,7 +103,7 @@ async fn e1_and_e3_the_file_is_judged_as_at_an_upload_and_warnings_are_answered(
     };
     let p12 = testing::assembled(&both, &both, "", Mac::Absent).unwrap();
     let mut body = with_p12(&p12, "");
-    body["idempotency_key"] = json!("once");
+    body["idempotency_key"] = json!("9f0c7a52-once-only");
     for _ in 0..2 {
         let registered = api.register(&body).await.expect(201);
         assert_eq!(registered["certificate"]["subject_cn"], "Firmante");

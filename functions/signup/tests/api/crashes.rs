@@ -36,7 +36,7 @@ async fn whatever_write_fails_the_same_request_completes_the_sign_up() {
     for nth in [1, transactions / 2, transactions] {
         let api = Api::start().await;
         let mut body = company_with_certificate(OWNER);
-        body["idempotency_key"] = json!("sign-up-1");
+        body["idempotency_key"] = json!("9f0c7a52-sign-up-1");
         api.stack.calls().inject("TransactWriteItems", nth, Fault::NotSent);
         api.register(&body).await.expect(503);
         assert_eq!(api.stack.calls().faults_to_come(), 0, "{nth} of {transactions}");

@@ -50,7 +50,7 @@ async fn a_sign_up_that_fails_uses_up_nothing_and_its_repeat_neither() {
     wrong_pin["pin"] = json!("wrong");
     api.register(&wrong_pin).await.expect(422);
     let mut body = invited(company_with_certificate(OWNER), "una");
-    body["idempotency_key"] = json!("sign-up-1");
+    body["idempotency_key"] = json!("9f0c7a52-sign-up-1");
     api.stack.calls().inject("TransactWriteItems", 21, Fault::NotSent);
     api.register(&body).await.expect(503);
     let first = api.register(&body).await.expect(201);

@@ -67,7 +67,12 @@ impl Api {
 
     /// Company and environment that a key opens, asked as every function asks.
     pub(crate) async fn opened_by(&self, key: &str) -> Option<Scope> {
-        let keys = Keys::new(self.stack.table(), self.stack.clock().clone());
+        let keys = Keys::from_env(
+            &self.stack.env("issuing"),
+            self.stack.table(),
+            self.stack.clock().clone(),
+        )
+        .unwrap();
         let who = async |caller: Caller| axum::Json(json!([caller.company().to_string(), caller.environment()]));
         let router = Router::new().route("/", get(who)).with_state(keys);
         let answer = request(&router, Method::GET, "/", Some(key), None).await;

@@ -138,7 +138,7 @@ async fn a_portal_that_cannot_be_told_is_in_nobodys_way() {
 async fn every_bad_field_is_told_at_once() {
     let api = Api::start().await;
     let body = json!({
-        "idempotency_key": "", "rnc": "1300", "name": "x".repeat(151), "email": "nobody", "trade_name": 7,
+        "idempotency_key": "", "retry_secret": "short", "rnc": "1300", "name": "x".repeat(151), "email": "nobody", "trade_name": 7,
         "address": "", "phone": "8".repeat(21), "default_environment": "testecf", "p12_base64": "%%%",
     });
     let refused = api.register(&body).await.expect(422);
@@ -150,6 +150,7 @@ async fn every_bad_field_is_told_at_once() {
         .collect();
     let expected = [
         "idempotency_key",
+        "retry_secret",
         "rnc",
         "name",
         "email",
@@ -188,6 +189,8 @@ async fn no_answer_repeats_a_secret() {
         change(json!({ "pin": secret.repeat(20) })),
         change(json!({ "pin": [secret] })),
         change(json!({ "invitation_code": secret })),
+        change(json!({ "retry_secret": secret, "rnc": "1" })),
+        change(json!({ "retry_secret": secret.repeat(20) })),
         change(json!({ "invitation_code": { "code": secret } })),
         change(json!({ "p12_base64": format!("{secret}%") })),
         change(json!({ "p12_base64": { "file": secret } })),

@@ -4,11 +4,66 @@ use futures::future::join_all;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-use crate::{Api, OWNER, company, company_with_certificate, id_of, key_of};
+use crate::{Api, OWNER, company, company_with_certificate, fault, id_of, key_of};
 
+const KEY: &str = "9f0c7a52-sign-up-1";
+
+/// A sign-up that may be repeated: its P12 proves the caller, or else a secret of its own.
 fn with_key(mut body: Value) -> Value {
-    body["idempotency_key"] = json!("sign-up-1");
+    body["idempotency_key"] = json!(KEY);
+    if body.get("p12_base64").is_none() {
+        body["retry_secret"] = json!("5b1e6c30-a secret of mine");
+    }
     body
+}
+
+#[tokio::test]
+async fn s10_a_guessed_idempotency_key_and_public_data_give_no_key_of_the_company() {
+    let api = Api::start().await;
+    for sign_up in [company_with_certificate(OWNER), company("130000001")] {
+        let mut sign_up = with_key(sign_up);
+        sign_up["idempotency_key"] = json!(format!("{KEY} of {}", sign_up["rnc"]));
+        let victim = api.register(&sign_up).await.expect(201);
+        // A stranger knows what a company publishes, and guessed the key.
+        let mut public = sign_up.clone();
+        for secret in ["p12_base64", "pin", "retry_secret"] {
+            public.as_object_mut().unwrap().remove(secret);
+        }
+        let refused = api.register(&public).await.expect(422);
+        assert_eq!(fault(&refused), ("body/retry_secret".to_owned(), "missing".to_owned()));
+        public["retry_secret"] = json!("a secret of the stranger's");
+        let refused = api.register(&public).await.expect(409);
+        assert_eq!(refused["detail"]["code"], "idempotency_key_reused");
+        assert!(
+            api.opened_by(key_of(&victim)).await.is_some(),
+            "the company's key stays"
+        );
+        // The company proves itself, and gets a key in place of the first.
+        let repeated = api.register(&sign_up).await.expect(201);
+        assert_eq!(id_of(&repeated), id_of(&victim));
+        assert!(api.opened_by(key_of(&repeated)).await.is_some());
+    }
+}
+
+#[tokio::test]
+async fn s10_a_key_that_is_easy_to_guess_is_refused() {
+    let api = Api::start().await;
+    for key in ["130000001", "sign-up-1", "fifteen letters"] {
+        let mut body = with_key(company("130000001"));
+        body["idempotency_key"] = json!(key);
+        let refused = api.register(&body).await.expect(422);
+        assert_eq!(
+            fault(&refused),
+            ("body/idempotency_key".to_owned(), "string_too_short".to_owned())
+        );
+        body["idempotency_key"] = json!(KEY);
+        body["retry_secret"] = json!(key);
+        let refused = api.register(&body).await.expect(422);
+        assert_eq!(
+            fault(&refused),
+            ("body/retry_secret".to_owned(), "string_too_short".to_owned())
+        );
+    }
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use ecf_testkit::Receiver;
 use ecf_webhooks::{WebhookSecret, verify};
 use http::Method;
+use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use crate::{Api, WEBHOOKS, id_of};
@@ -98,6 +99,41 @@ async fn a_receiver_that_is_not_there_is_told() {
         "response_excerpt": null, "error": "no connection",
     });
     assert_eq!(told, expected);
+}
+
+#[tokio::test]
+async fn k3_a_webhook_has_one_dry_run_at_a_time() {
+    let api = Api::reaching_loopback().await;
+    let slow = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+    let webhook = api.subscribe(&format!("http://{}/", slow.local_addr().unwrap())).await;
+    let receiver = Receiver::start().await;
+    let another = api.subscribe(&receiver.url()).await;
+    let path = format!("{WEBHOOKS}/{}/test", id_of(&webhook));
+    let second = async {
+        // The first is under way once its connection is there.
+        let (connection, _) = slow.accept().await.unwrap();
+        let refused = api.call(Method::POST, &path, None).await.expect(409);
+        assert_eq!(refused["detail"]["code"], "webhook_test_running");
+        // Another webhook has its own.
+        assert_eq!(dry_run(&api, &another).await["succeeded"], true);
+        drop(connection);
+    };
+    let (first, ()) = tokio::join!(dry_run(&api, &webhook), second);
+    assert_eq!(first["succeeded"], false);
+    // It frees the webhook, and one that was cut off frees it in time.
+    let (scope, id, now) = (api.company.scope, id_of(&webhook), api.stack.clock().now());
+    let until = now + SignedDuration::from_secs(20);
+    assert!(
+        api.stack
+            .table()
+            .begin_webhook_test(&scope, &id, now, until)
+            .await
+            .unwrap()
+    );
+    api.call(Method::POST, &path, None).await.expect(409);
+    drop(slow);
+    api.stack.clock().advance(SignedDuration::from_secs(20));
+    assert_eq!(dry_run(&api, &webhook).await["error"], "no connection");
 }
 
 #[tokio::test]

@@ -11,6 +11,11 @@ A query parameter or a field of a body that an operation does not declare is ref
 
 Generators of clients: some stop at the `webhooks` section; `/openapi/public-v1.json?webhooks=false` is this document without it.";
 
+/// What a key is, and what the words mean that each operation lists under `security`.
+pub(super) const API_KEY: &str = "A key belongs to one company and one environment, and has a scope: `read` reads; `issue` also issues, withdraws, annuls, acknowledges and answers; `full` does everything. Each operation lists the scope that it needs; another key is refused with 403 `scope_insufficient`.
+
+`highest_environment`: the operation changes what holds for the whole company, production included (certificate, settings, prints). It needs a key of the highest environment of which the company has a working key; another is refused with 403 `highest_environment_required`.";
+
 /// The groups of the operations, in the order in which a newcomer meets them. Generated clients name modules after them, so they are ASCII.
 pub(super) fn tags() -> Value {
     let tag = |(name, description): (&str, &str)| match name {
@@ -47,6 +52,8 @@ pub(super) fn add_answers(document: &mut Value) {
     document["components"]["responses"] = json!({
         "TooLarge": error("The body is beyond 4 MB, before or after it is inflated", json!({ "anyOf": [coded, { "$ref": "#/components/schemas/GatewayError" }] })),
         "UnsupportedMediaType": error("The body is of another content type, or in another encoding than gzip and deflate", coded.clone()),
+        "Forbidden": error("The key may not do this: its scope, or its environment, is not enough", coded.clone()),
+        "TooManyRequests": error("The key, or the whole service, is asked too often; `Retry-After` says when to come back", json!({ "anyOf": [coded, { "$ref": "#/components/schemas/GatewayError" }] })),
         "Error": error(
             "Any other error: `detail` is an object with `code` and `message`, the list of bad fields, or a sentence of the gateway",
             json!({ "anyOf": [coded, { "$ref": "#/components/schemas/ValidationError" }, { "$ref": "#/components/schemas/GatewayError" }] }),
@@ -59,6 +66,11 @@ pub(super) fn add_answers(document: &mut Value) {
     let general = |name: &str| json!({ "$ref": format!("#/components/responses/{name}") });
     for operation in super::operations(document) {
         let has_body = operation.get("requestBody").is_some();
+        let needs = operation["security"][0]["api_key"]
+            .as_array()
+            .cloned()
+            .unwrap_or_default();
+        let (has_key, is_for_every_key) = (!needs.is_empty(), needs == [json!("read")]);
         let Some(responses) = operation["responses"].as_object_mut() else {
             continue;
         };
@@ -70,7 +82,15 @@ pub(super) fn add_answers(document: &mut Value) {
             }
         }
         let with_body = [("413", "TooLarge"), ("415", "UnsupportedMediaType")];
-        for (status, name) in with_body.into_iter().filter(|_| has_body).chain([("default", "Error")]) {
+        let with_key = [
+            ("403", "Forbidden", has_key && !is_for_every_key),
+            ("429", "TooManyRequests", has_key),
+        ];
+        let with_key = with_key
+            .into_iter()
+            .filter_map(|(status, name, applies)| applies.then_some((status, name)));
+        let with_body = with_body.into_iter().filter(|_| has_body);
+        for (status, name) in with_body.chain(with_key).chain([("default", "Error")]) {
             responses.entry(status).or_insert_with(|| general(name));
         }
     }

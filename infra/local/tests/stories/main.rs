@@ -11,6 +11,7 @@ mod events;
 mod exchange;
 mod faults;
 mod issuing;
+mod keys;
 mod limits;
 mod notes;
 mod numbers;

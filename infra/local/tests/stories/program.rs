@@ -29,7 +29,7 @@ impl Program {
 
     pub(crate) fn with(folder: &Path, more: &[&str]) -> Self {
         let mut child = Command::new(PROGRAM)
-            .args(["--port", "0", "--json", "--data"])
+            .args(["--port", "0", "--key-rate", "0", "--json", "--data"])
             .arg(folder)
             .args(more)
             .env_remove("RUST_LOG")

@@ -1,13 +1,19 @@
-//! Looks keys up, remembering good ones for at most a minute, so that a revocation works within it, and notes that they are used.
+//! Looks keys up, remembering good ones for at most a minute, so that a revocation works within it, notes that they are used, and
+//! holds them to their rate limits.
 
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, PoisonError},
 };
 
+use ecf::Environment;
 use ecf_runtime::Clock;
+use ecf_runtime::env::{Env, EnvError};
 use ecf_store::{ApiKey, ApiKeyId, StoreError, Table};
 use jiff::{SignedDuration, Timestamp};
+
+use super::rate::{Admission, Rates, WINDOW_SECONDS};
+use crate::ApiError;
 
 /// How long an answer of the table is believed.
 const KEPT: SignedDuration = SignedDuration::from_secs(60);
@@ -23,16 +29,60 @@ pub struct Keys {
     table: Table,
     clock: Clock,
     cache: Arc<Mutex<KeyCache>>,
+    rates: Arc<Mutex<Rates>>,
+    /// The rate limit of a key without one of its own; `None`: there is none.
+    requests_per_second: Option<u32>,
 }
 
 impl Keys {
-    /// Keys of this table.
-    pub fn new(table: Table, clock: Clock) -> Self {
-        Self {
+    /// Keys of this table. `KEY_REQUESTS_PER_SECOND` is the rate limit of a key that has none of its own; without the variable, or with 0,
+    /// there is none.
+    ///
+    /// # Errors
+    /// When the variable is no number.
+    pub fn from_env(env: &Env, table: Table, clock: Clock) -> Result<Self, EnvError> {
+        let requests_per_second = env.parsed("KEY_REQUESTS_PER_SECOND")?.filter(|rate| *rate > 0);
+        Ok(Self {
             table,
             clock,
             cache: Arc::default(),
-        }
+            rates: Arc::default(),
+            requests_per_second,
+        })
+    }
+
+    /// Counts a request of a key against its rate limit.
+    ///
+    /// # Errors
+    /// 429 when the key sent too many within the window.
+    pub(super) async fn admit(&self, key: &ApiKey) -> Result<(), ApiError> {
+        let Some(rate) = key.requests_per_second.or(self.requests_per_second) else {
+            return Ok(());
+        };
+        let now = self.clock.now();
+        let limit = rate.saturating_mul(WINDOW_SECONDS.unsigned_abs().try_into().unwrap_or(u32::MAX));
+        let rates = || self.rates.lock().unwrap_or_else(PoisonError::into_inner);
+        let admission = rates().admit(key.id, limit, now);
+        let wait = match admission {
+            Admission::Granted => return Ok(()),
+            Admission::Refused(wait) => wait,
+            Admission::Share { window, requests } => {
+                let counted = self
+                    .table
+                    .count_key_requests(&key.company, &key.id, window, requests, now);
+                match counted.await {
+                    Ok(all) if all > u64::from(limit) => rates().fill(&key.id, now),
+                    Ok(_) => return Ok(()),
+                    // A limit must not stop what it protects.
+                    Err(error) => {
+                        tracing::warn!(%error, "the requests of an API key were not counted");
+                        return Ok(());
+                    }
+                }
+            }
+        };
+        tracing::warn!(api_key.id = %key.id, rate, "an API key is over its rate limit");
+        Err(ApiError::key_rate_exceeded(limit, WINDOW_SECONDS, wait))
     }
 
     /// The key with this hash, if it opens anything now.
@@ -56,6 +106,15 @@ impl Keys {
             }
         };
         Ok(key.filter(|key| opens(key, now)))
+    }
+
+    /// The highest environment that a working key of the same company opens.
+    pub(super) async fn highest_environment(&self, key: &ApiKey) -> Result<Environment, StoreError> {
+        if key.environment == Environment::Ecf {
+            return Ok(Environment::Ecf);
+        }
+        let highest = self.table.highest_environment(&key.company, self.clock.now()).await?;
+        Ok(highest.unwrap_or(key.environment))
     }
 
     /// Notes the use at most once an hour. It is a help for who clears keys up, so no request fails for it.

@@ -1,4 +1,4 @@
-//! The outermost layer: names the request, brings errors into their one shape, and logs each failure once.
+//! The outermost layer: names the request, brings errors into their one shape, keeps caches away, and logs each failure once.
 
 use std::panic::AssertUnwindSafe;
 
@@ -62,7 +62,16 @@ async fn answer(request: Request, next: Next, id: String) -> Response {
     if let Ok(id) = HeaderValue::from_str(&id) {
         response.headers_mut().insert(REQUEST_ID_HEADER, id);
     }
+    protect(response.headers_mut());
     response
+}
+
+/// Answers carry keys, secrets and fiscal data: no cache keeps one unless its handler says so, and no browser guesses its type.
+fn protect(headers: &mut HeaderMap) {
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers
+        .entry(header::CACHE_CONTROL)
+        .or_insert(HeaderValue::from_static("no-store"));
 }
 
 /// Refusals of axum's own extractors are plain text; everything else is already in shape.

@@ -8,22 +8,40 @@ use axum::{
     response::Response,
 };
 use ecf::Node;
+use ecf_store::KeyScope;
 use http::Method;
 
 use super::BODY_LIMIT_BYTES;
 use crate::{ApiError, FieldError, error::secret::is_secret, query::pairs};
 
-/// The operations of the contract, one a line: `POST /api/v1/ecf?mode&amounts body`. `cargo run -- openapi` writes it from what the
-/// handlers declare, together with the published document.
+/// The operations of the contract, one a line: `POST /api/v1/ecf?mode&amounts body issue`. The last words say what an API key needs.
+/// `cargo run -- openapi` writes it from what the handlers declare, together with the published document.
 const OPERATIONS: &str = include_str!("operations.txt");
 /// Only the contract's addresses: the services under `/fe/` are called by other issuers, who send what they like.
 const PREFIX: &str = "/api/v1/";
+/// The word of an operation that changes what holds for the whole company.
+const HIGHEST_ENVIRONMENT: &str = "highest_environment";
 
 /// What an operation declares.
 #[derive(Debug, PartialEq, Eq)]
 struct Operation {
     query: Vec<&'static str>,
     takes_body: bool,
+    needs: Needs,
+}
+
+/// What an operation needs of the API key that calls it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Needs {
+    pub(crate) scope: KeyScope,
+    /// It changes what holds for the whole company, production included.
+    pub(crate) highest_environment: bool,
+}
+
+/// What the operation of a request needs. One that the contract does not list needs the full scope, unless it only reads.
+pub(crate) fn needs(method: &Method, path: Option<&str>) -> Needs {
+    let listed = path.and_then(|path| find(method, path));
+    listed.map_or_else(|| Needs::of_unlisted(method), |operation| operation.needs)
 }
 
 pub(super) async fn refuse_undeclared(request: Request, next: Next) -> Result<Response, ApiError> {
@@ -51,6 +69,18 @@ pub(super) async fn refuse_undeclared(request: Request, next: Next) -> Result<Re
     }
 }
 
+impl Needs {
+    fn of_unlisted(method: &Method) -> Self {
+        Self {
+            scope: match *method {
+                Method::GET | Method::HEAD => KeyScope::Read,
+                _ => KeyScope::Full,
+            },
+            highest_environment: false,
+        }
+    }
+}
+
 impl Operation {
     fn unknown(&self, pairs: Vec<(String, String)>) -> Vec<FieldError> {
         let unknown = pairs
@@ -73,7 +103,7 @@ fn find(method: &Method, path: &str) -> Option<Operation> {
     if !path.starts_with(PREFIX) {
         return None;
     }
-    let method = match method {
+    let spelled = match method {
         &Method::HEAD => "GET",
         method => method.as_str(),
     };
@@ -83,15 +113,22 @@ fn find(method: &Method, path: &str) -> Option<Operation> {
         let (listed, target) = (words.next()?, words.next()?);
         let (listed_path, query) = target.split_once('?').unwrap_or((target, ""));
         is_listed |= listed_path == path;
-        if listed == method && listed_path == path {
+        if listed == spelled && listed_path == path {
+            let rest: Vec<&str> = words.collect();
+            let unlisted = Needs::of_unlisted(method);
             return Some(Operation {
                 query: query.split('&').filter(|name| !name.is_empty()).collect(),
-                takes_body: words.next() == Some("body"),
+                takes_body: rest.contains(&"body"),
+                needs: Needs {
+                    scope: rest.iter().find_map(|word| word.parse().ok()).unwrap_or(unlisted.scope),
+                    highest_environment: rest.contains(&HIGHEST_ENVIRONMENT),
+                },
             });
         }
     }
     (!is_listed).then_some(Operation {
         query: Vec::new(),
         takes_body: true,
+        needs: Needs::of_unlisted(method),
     })
 }

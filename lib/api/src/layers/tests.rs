@@ -153,6 +153,26 @@ async fn a_retry_header_survives_the_naming() {
 }
 
 #[tokio::test]
+async fn k5_no_cache_keeps_an_answer_and_no_browser_guesses_its_type() {
+    for (path, cache) in [
+        ("/api/v1/ecf/abc", "no-store"),
+        ("/api/v1/nothing", "no-store"),
+        ("/api/v1/conflict", "no-store"),
+        ("/api/v1/busy", "no-store"),
+        ("/api/v1/panic", "no-store"),
+        ("/api/v1/number/x", "no-store"),
+        ("/api/v1/xml-error", "no-store"),
+        // It says so itself.
+        ("/api/v1/file", "private, no-cache"),
+    ] {
+        let (_, headers, _) = get_path(path).await;
+        let all: Vec<_> = headers.get_all(header::CACHE_CONTROL).iter().collect();
+        assert_eq!(all, [cache], "{path}");
+        assert_eq!(headers[header::X_CONTENT_TYPE_OPTIONS], "nosniff", "{path}");
+    }
+}
+
+#[tokio::test]
 async fn a_file_the_caller_has_is_not_sent_again() {
     let (status, headers, body) = get_path("/api/v1/file").await;
     assert_eq!((status, body), (StatusCode::OK, json!("abc")));

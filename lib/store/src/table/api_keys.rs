@@ -1,12 +1,16 @@
 //! API keys. Only the SHA-256 of a key is stored: one item by hash for every request, one in the company's list.
 
+mod scope;
+
+use std::collections::HashSet;
+
 use ecf::{Environment, Rnc};
 use jiff::Timestamp;
 
 use super::{
     Query, Sort, Table,
     change::Change,
-    item::{Item, NewItem, Stored, bytes, instant, text},
+    item::{Item, NewItem, Stored, bytes, instant, number, text},
     keys::{self, SK},
     write::{Part, Transacted},
 };
@@ -14,6 +18,8 @@ use crate::{
     StoreError,
     ids::{ApiKeyId, CompanyId},
 };
+
+pub use scope::{KeyScope, UnknownKeyScope};
 
 const ID: &str = "id";
 const COMPANY: &str = "company";
@@ -25,6 +31,11 @@ const NAME: &str = "name";
 const CREATED_AT: &str = "created_at";
 const EXPIRES_AT: &str = "expires_at";
 const REVOKED_AT: &str = "revoked_at";
+const SCOPE: &str = "scope";
+const CREATED_BY: &str = "created_by";
+/// How many keys a key created.
+const CREATED: &str = "created";
+const REQUESTS_PER_SECOND: &str = "rps";
 
 /// An API key to create. The key itself never comes here.
 #[derive(Debug, Clone)]
@@ -40,6 +51,19 @@ pub struct NewApiKey {
     pub name: Option<String>,
     pub created_at: Timestamp,
     pub expires_at: Option<Timestamp>,
+    pub scope: KeyScope,
+    /// The key that creates it; `None` for the first key of a company and for those that the operator issues.
+    pub created_by: Option<ApiKeyId>,
+}
+
+/// What came of creating a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ApiKeyCreated {
+    New,
+    /// The key that creates it was revoked meanwhile.
+    CreatorRevoked,
+    /// A key with this hash or id exists.
+    Taken,
 }
 
 /// What a presented key stands for. Expiry and revocation are the reader's to judge.
@@ -51,6 +75,9 @@ pub struct ApiKey {
     pub rnc: Rnc,
     pub revoked_at: Option<Timestamp>,
     pub expires_at: Option<Timestamp>,
+    pub scope: KeyScope,
+    /// The key's own rate limit; `None`: the deployment's.
+    pub requests_per_second: Option<u32>,
 }
 
 /// A key as its company's list shows it.
@@ -63,6 +90,10 @@ pub struct ListedApiKey {
     pub created_at: Timestamp,
     pub expires_at: Option<Timestamp>,
     pub revoked_at: Option<Timestamp>,
+    pub scope: KeyScope,
+    pub created_by: Option<ApiKeyId>,
+    /// The key's own rate limit; `None`: the deployment's.
+    pub requests_per_second: Option<u32>,
 }
 
 impl ListedApiKey {
@@ -81,6 +112,7 @@ impl NewApiKey {
             .with(ENVIRONMENT, text(self.environment.as_str()))
             .with(RNC, text(&self.rnc))
             .with_some(EXPIRES_AT, self.expires_at.map(instant))
+            .with_some(SCOPE, self.scope.stored().map(text))
             .build();
         let listed = NewItem::new(&keys::listed_api_key(&self.company, &self.id))
             .with(ENVIRONMENT, text(self.environment.as_str()))
@@ -89,19 +121,30 @@ impl NewApiKey {
             .with(HASH, bytes(self.hash))
             .with(CREATED_AT, instant(self.created_at))
             .with_some(EXPIRES_AT, self.expires_at.map(instant))
+            .with_some(SCOPE, self.scope.stored().map(text))
+            .with_some(CREATED_BY, self.created_by.map(text))
             .build();
         [by_hash, listed]
     }
 }
 
 impl Table {
-    /// Stores a key. `false`: a key with this hash or id exists.
-    pub async fn create_api_key(&self, new: NewApiKey) -> Result<bool, StoreError> {
-        let parts = new.items().map(Part::PutNew).into();
-        Ok(matches!(
-            self.transact("create API key", parts).await?,
-            Transacted::Done
-        ))
+    /// Stores a key, unless the key that creates it was revoked: a revocation leaves no descendant behind.
+    pub async fn create_api_key(&self, new: NewApiKey) -> Result<ApiKeyCreated, StoreError> {
+        let mut parts: Vec<_> = new.items().map(Part::PutNew).into();
+        if let Some(creator) = &new.created_by {
+            let change = Change::of(keys::listed_api_key(&new.company, creator))
+                .add(CREATED, number(1))
+                .when("attribute_exists(#pk) AND attribute_not_exists(revoked_at)");
+            parts.push(Part::Update(change));
+        }
+        Ok(match self.transact("create API key", parts).await? {
+            Transacted::Done => ApiKeyCreated::New,
+            Transacted::Refused(refusals) if refusals.get(2).is_some_and(Option::is_some) => {
+                ApiKeyCreated::CreatorRevoked
+            }
+            Transacted::Refused(_) => ApiKeyCreated::Taken,
+        })
     }
 
     pub async fn api_key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<ApiKey>, StoreError> {
@@ -115,6 +158,8 @@ impl Table {
                     rnc: stored.parse(RNC)?,
                     revoked_at: stored.opt_instant(REVOKED_AT)?,
                     expires_at: stored.opt_instant(EXPIRES_AT)?,
+                    scope: stored.opt_parse(SCOPE)?.unwrap_or_default(),
+                    requests_per_second: stored.opt_parse(REQUESTS_PER_SECOND)?,
                 })
             })
             .transpose()
@@ -128,6 +173,76 @@ impl Table {
         let parts = revocation(company, id, &hash, now).map(Part::Update).into();
         Ok(matches!(
             self.transact("revoke API key", parts).await?,
+            Transacted::Done
+        ))
+    }
+
+    /// The keys of a company that descend from this one and open something now, oldest first.
+    pub async fn living_descendants(
+        &self,
+        company: &CompanyId,
+        id: &ApiKeyId,
+        now: Timestamp,
+    ) -> Result<Vec<ListedApiKey>, StoreError> {
+        let keys = self.api_keys(company).await?;
+        let mut living: Vec<_> = descendants(&keys, id).into_iter().cloned().collect();
+        living.retain(|key| key.is_active(now));
+        living.sort_by_key(|key| (key.created_at, key.id));
+        Ok(living)
+    }
+
+    /// Revokes a key for good, and then the living keys that descend from it; gives these. `None`: the company has no such key.
+    ///
+    /// Ancestors come first: a key that is revoked creates no other, so that the search ends.
+    pub async fn revoke_with_descendants(
+        &self,
+        company: &CompanyId,
+        id: &ApiKeyId,
+        now: Timestamp,
+    ) -> Result<Option<Vec<ListedApiKey>>, StoreError> {
+        if !self.revoke_api_key(company, id, now).await? {
+            return Ok(None);
+        }
+        let mut revoked = Vec::new();
+        loop {
+            let living = self.living_descendants(company, id, now).await?;
+            if living.is_empty() {
+                return Ok(Some(revoked));
+            }
+            for key in living {
+                self.revoke_api_key(company, &key.id, now).await?;
+                revoked.push(key);
+            }
+        }
+    }
+
+    /// The highest environment that a working key of the company opens. It reads the whole list, so only rare operations ask.
+    pub async fn highest_environment(
+        &self,
+        company: &CompanyId,
+        now: Timestamp,
+    ) -> Result<Option<Environment>, StoreError> {
+        let keys = self.api_keys(company).await?;
+        let working = keys.iter().filter(|key| key.is_active(now));
+        Ok(working.map(|key| key.environment).max())
+    }
+
+    /// Sets a key's own rate limit, or with `None` gives it the deployment's again. `false`: the company has no such key.
+    pub async fn limit_api_key(
+        &self,
+        company: &CompanyId,
+        id: &ApiKeyId,
+        requests_per_second: Option<u32>,
+    ) -> Result<bool, StoreError> {
+        let Some(hash) = self.api_key_hash(company, id).await? else {
+            return Ok(false);
+        };
+        let parts = [keys::api_key(&hash), keys::listed_api_key(company, id)].map(|key| {
+            let change = Change::of(key).set_or_remove(REQUESTS_PER_SECOND, requests_per_second.map(number));
+            Part::Update(change.when("attribute_exists(#pk)"))
+        });
+        Ok(matches!(
+            self.transact("limit API key", parts.into()).await?,
             Transacted::Done
         ))
     }
@@ -191,5 +306,62 @@ fn read_listed(stored: &Stored) -> Result<ListedApiKey, StoreError> {
         created_at: stored.instant(CREATED_AT)?,
         expires_at: stored.opt_instant(EXPIRES_AT)?,
         revoked_at: stored.opt_instant(REVOKED_AT)?,
+        scope: stored.opt_parse(SCOPE)?.unwrap_or_default(),
+        created_by: stored.opt_parse(CREATED_BY)?,
+        requests_per_second: stored.opt_parse(REQUESTS_PER_SECOND)?,
     })
+}
+
+/// The keys that a key created, that those created, and so on; revoked ones included.
+fn descendants<'k>(keys: &'k [ListedApiKey], ancestor: &ApiKeyId) -> Vec<&'k ListedApiKey> {
+    let mut found: Vec<&ListedApiKey> = Vec::new();
+    let mut known = HashSet::from([*ancestor]);
+    loop {
+        let next = keys
+            .iter()
+            .find(|key| key.created_by.is_some_and(|by| known.contains(&by)) && !known.contains(&key.id));
+        let Some(key) = next else { return found };
+        known.insert(key.id);
+        found.push(key);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn k1_descendants_are_found_through_revoked_keys_and_no_others() {
+        let id = |number: u8| ApiKeyId::from_random([number; 20]);
+        let key = |number: u8, by: Option<u8>, revoked: bool| ListedApiKey {
+            id: id(number),
+            environment: Environment::TesteCF,
+            prefix: String::new(),
+            name: None,
+            created_at: Timestamp::UNIX_EPOCH,
+            expires_at: None,
+            revoked_at: revoked.then_some(Timestamp::UNIX_EPOCH),
+            scope: KeyScope::Full,
+            created_by: by.map(id),
+            requests_per_second: None,
+        };
+        // In any order: a grandchild stands before its parent.
+        let keys = [
+            key(4, Some(3), false),
+            key(1, None, false),
+            key(3, Some(2), true),
+            key(2, Some(1), false),
+            key(6, Some(5), false),
+            key(5, None, false),
+        ];
+        let found = |of: u8| {
+            let mut found: Vec<_> = descendants(&keys, &id(of)).iter().map(|key| key.id).collect();
+            found.sort_unstable();
+            found
+        };
+        assert_eq!(found(1), [id(2), id(3), id(4)]);
+        assert_eq!(found(2), [id(3), id(4)]);
+        assert_eq!(found(4), []);
+        assert_eq!(found(5), [id(6)]);
+    }
 }

@@ -1,4 +1,5 @@
-//! When API keys were used. It helps whoever clears keys up, so it may be an hour old, and no request fails for it.
+//! When API keys were used, and how often within the last window of their rate limit. The former helps whoever clears keys up, so it
+//! may be an hour old, and no request fails for it.
 //!
 //! A request that issues a receipt counts it anyway: the time rides on that write. The others write an item of their own, at
 //! most once an hour; it lies apart from the keys, so that who notes a use needs no right to change them.
@@ -10,8 +11,9 @@ use jiff::{SignedDuration, Timestamp};
 use super::{
     Query, Sort, Table,
     change::Change,
-    item::instant,
+    item::{instant, number},
     keys::{self, SK},
+    write::{ATTEMPTS, Applied},
 };
 use crate::{
     StoreError,
@@ -19,6 +21,9 @@ use crate::{
 };
 
 const USED_AT: &str = "used_at";
+/// The window of the rate limit, in seconds since the epoch, and the requests that were counted in it.
+const WINDOW: &str = "rw";
+const REQUESTS: &str = "rn";
 /// Starts the name of a key's last use in a day's counters.
 const ISSUED_BY: &str = "k:";
 /// So much of an id tells a company's keys apart, and a shop with forty tills still has counters of less than a kilobyte.
@@ -63,6 +68,44 @@ impl Table {
             .when("attribute_not_exists(used_at) OR used_at < :at")
             .bind(":at", instant(at));
         self.apply("note use of API key", change).await.map(|_| ())
+    }
+
+    /// Adds requests of a key to the window of its rate limit that begins then, and gives how many all instances counted in it. A
+    /// window that another instance has left already counts nothing any more.
+    pub async fn count_key_requests(
+        &self,
+        company: &CompanyId,
+        id: &ApiKeyId,
+        window: Timestamp,
+        requests: u32,
+        now: Timestamp,
+    ) -> Result<u64, StoreError> {
+        let begin = number(window.as_second());
+        let change = || Change::of(keys::key_use(company, id)).set(USED_AT, instant(now));
+        for _ in 0..ATTEMPTS {
+            let further = change()
+                .add(REQUESTS, number(requests))
+                .when("#rw = :window")
+                .bind(":window", begin.clone());
+            if let Applied::Done(stored) = self.apply("count requests of API key", further).await? {
+                return stored.parse(REQUESTS);
+            }
+            let first = change()
+                .set(REQUESTS, number(requests))
+                .set(WINDOW, begin.clone())
+                .when("attribute_not_exists(#rw) OR #rw < :window")
+                .bind(":window", begin.clone());
+            match self.apply("begin window of API key", first).await? {
+                Applied::Done(_) => return Ok(u64::from(requests)),
+                // Another instance began the same window between the two, or its clock is ahead.
+                Applied::Refused(Some(stored)) if stored.parse::<i64>(WINDOW)? > window.as_second() => return Ok(0),
+                Applied::Refused(_) => {}
+            }
+        }
+        Err(StoreError::Contended {
+            operation: "count requests of API key",
+            attempts: ATTEMPTS,
+        })
     }
 
     /// When the company's keys were used last: whatever for, or within the last 400 days to issue in this environment.

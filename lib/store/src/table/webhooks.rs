@@ -30,6 +30,8 @@ const PAUSED_AT: &str = "paused_at";
 const PAUSED_REASON: &str = "paused_reason";
 const FAILING_SINCE: &str = "fs";
 const PARKED: &str = "parked";
+/// Until when a dry run holds the webhook.
+const TEST_UNTIL: &str = "tu";
 
 /// A subscription. Its secret is sealed by the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -161,6 +163,33 @@ impl Table {
             Applied::Done(stored) => read_webhook(&stored).map(Some),
             Applied::Refused(_) => Ok(None),
         }
+    }
+
+    /// Lets a dry run hold a webhook until then at most. `false`: another one holds it, or there is no such webhook.
+    pub async fn begin_webhook_test(
+        &self,
+        scope: &Scope,
+        id: &WebhookId,
+        now: Timestamp,
+        until: Timestamp,
+    ) -> Result<bool, StoreError> {
+        let change = Change::of(keys::webhook(scope, id))
+            .set(TEST_UNTIL, instant(until))
+            .when("attribute_exists(#pk) AND (attribute_not_exists(#tu) OR #tu <= :now)")
+            .bind(":now", instant(now));
+        Ok(matches!(
+            self.apply("begin webhook test", change).await?,
+            Applied::Done(_)
+        ))
+    }
+
+    /// Ends a dry run before its time, unless another one holds the webhook by now.
+    pub async fn end_webhook_test(&self, scope: &Scope, id: &WebhookId, until: Timestamp) -> Result<(), StoreError> {
+        let change = Change::of(keys::webhook(scope, id))
+            .remove(&[TEST_UNTIL])
+            .when("#tu = :until")
+            .bind(":until", instant(until));
+        self.apply("end webhook test", change).await.map(|_| ())
     }
 
     /// A webhook did not take something: its failing begins, if it had not.

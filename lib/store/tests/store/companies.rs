@@ -1,7 +1,7 @@
 use ecf::{Environment, rules::OnConditional};
 use ecf_store::{
-    ApiKey, ApiKeyId, CertificateOwner, CompanyChanges, CompanyCreated, CompanySettings, Edit, NewApiKey, NewCompany,
-    NewSignup, Profiles, SettingsChanges, SignupRecord, StoredToken,
+    ApiKey, ApiKeyCreated, ApiKeyId, CertificateOwner, CompanyChanges, CompanyCreated, CompanySettings, Edit, KeyScope,
+    NewApiKey, NewCompany, NewSignup, Profiles, SettingsChanges, SignupRecord, StoredToken,
 };
 use jiff::SignedDuration;
 
@@ -36,6 +36,8 @@ fn new_key(name: &str, owner: &str) -> NewApiKey {
         name: None,
         created_at: noon(),
         expires_at: None,
+        scope: KeyScope::Full,
+        created_by: None,
     }
 }
 
@@ -80,8 +82,9 @@ async fn a_key_is_found_by_its_hash_until_long_after_its_revocation() {
         expires_at: Some(at("2027-01-01T00:00:00Z")),
         ..new_key("key-a", "keys")
     };
-    assert!(app.table.create_api_key(new.clone()).await.unwrap());
-    assert!(!app.table.create_api_key(new.clone()).await.unwrap());
+    let created = async |new: &NewApiKey| app.table.create_api_key(new.clone()).await.unwrap();
+    assert_eq!(created(&new).await, ApiKeyCreated::New);
+    assert_eq!(created(&new).await, ApiKeyCreated::Taken);
     let key = ApiKey {
         id: new.id,
         company: company("keys"),
@@ -89,6 +92,8 @@ async fn a_key_is_found_by_its_hash_until_long_after_its_revocation() {
         rnc: new.rnc.clone(),
         revoked_at: None,
         expires_at: new.expires_at,
+        scope: KeyScope::Full,
+        requests_per_second: None,
     };
     assert_eq!(app.table.api_key_by_hash(&new.hash).await.unwrap(), Some(key.clone()));
     assert_eq!(app.table.api_key_by_hash(&bytes("another")).await.unwrap(), None);

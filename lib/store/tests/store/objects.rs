@@ -2,7 +2,8 @@ use std::time::Duration;
 
 use ecf::Environment;
 use ecf_store::{
-    ArtifactKind, ContentHash, QueueUrls, Queues, ReceiptId, Scope, StoreError, SubmissionJob, WebhookJob,
+    ArtifactKind, CertificateFile, ContentHash, QueueUrls, Queues, ReceiptId, Scope, StoreError, SubmissionJob,
+    WebhookJob,
 };
 
 use crate::support::{app, company, noon};
@@ -40,18 +41,21 @@ async fn a_certificate_is_kept_exactly_and_replaced_by_the_next() {
     assert!(app.vault.certificate(&owner).await.unwrap().is_none());
     let p12: Vec<u8> = (0..=255).collect();
     app.vault
-        .store_certificate(&owner, &p12, "clave ñ \"1\"")
+        .store_certificate(&owner, &CertificateFile::verbatim(p12.clone(), "clave ñ \"1\""))
         .await
         .unwrap();
     let first = app.vault.certificate(&owner).await.unwrap().unwrap();
     assert_eq!(
-        (first.p12.as_slice(), first.pin.as_str()),
+        (first.file.p12.as_slice(), first.file.pin.as_str()),
         (p12.as_slice(), "clave ñ \"1\"")
     );
-    app.vault.store_certificate(&owner, b"second", "2").await.unwrap();
+    app.vault
+        .store_certificate(&owner, &CertificateFile::verbatim(b"second", "2"))
+        .await
+        .unwrap();
     let second = app.vault.certificate(&owner).await.unwrap().unwrap();
     assert_eq!(
-        (second.p12.as_slice(), second.pin.as_str()),
+        (second.file.p12.as_slice(), second.file.pin.as_str()),
         (b"second".as_slice(), "2")
     );
     assert_ne!(first.version, second.version);

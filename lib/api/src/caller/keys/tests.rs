@@ -1,5 +1,5 @@
 use ecf::Environment;
-use ecf_store::{ApiKeyId, CompanyId};
+use ecf_store::{ApiKeyId, CompanyId, KeyScope};
 
 use super::*;
 
@@ -11,6 +11,8 @@ fn key() -> ApiKey {
         rnc: "131880681".parse().unwrap(),
         revoked_at: None,
         expires_at: None,
+        scope: KeyScope::Full,
+        requests_per_second: None,
     }
 }
 

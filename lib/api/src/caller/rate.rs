@@ -1,0 +1,162 @@
+//! The rate limit of a key: so many requests within a window of ten seconds, counted over all instances.
+//!
+//! An instance counts in its memory, and adds to the count of all instances only once it has a whole share: a key that is used at an
+//! ordinary pace costs no write. What this bounds and what it does not is decision 0023.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use ecf_store::ApiKeyId;
+use jiff::{SignedDuration, Timestamp};
+
+/// A burst as large as the window's whole limit passes, which a batch job of an ERP needs.
+pub(super) const WINDOW_SECONDS: i64 = 10;
+/// How many keys are counted at a time.
+const CAPACITY: usize = 1_000;
+/// The share of a limit that an instance counts for itself.
+const SHARES: u32 = 20;
+/// No instance counts more than this for itself, whatever the limit.
+const LARGEST_SHARE: u32 = 50;
+
+/// What becomes of a request.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Admission {
+    Granted,
+    /// A share is full: these requests are to be added to the count of all instances.
+    Share {
+        window: Timestamp,
+        requests: u32,
+    },
+    /// Too many; not before that long.
+    Refused(Duration),
+}
+
+/// The keys' current windows in this instance.
+#[derive(Debug, Default)]
+pub(super) struct Rates {
+    windows: HashMap<ApiKeyId, Window>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Window {
+    begin: i64,
+    requests: u32,
+    is_full: bool,
+}
+
+impl Rates {
+    /// Counts a request of a key that may send so many within a window.
+    pub(super) fn admit(&mut self, key: ApiKeyId, limit: u32, now: Timestamp) -> Admission {
+        let begin = begin(now);
+        if self.windows.len() >= CAPACITY && !self.windows.contains_key(&key) {
+            self.windows.retain(|_, window| window.begin == begin);
+        }
+        if self.windows.len() >= CAPACITY && !self.windows.contains_key(&key) {
+            // A thousand keys within ten seconds: each is counted anew.
+            self.windows.clear();
+        }
+        let empty = Window {
+            begin,
+            requests: 0,
+            is_full: false,
+        };
+        let window = self.windows.entry(key).or_insert(empty);
+        if window.begin != begin {
+            *window = empty;
+        }
+        if window.is_full || window.requests >= limit {
+            return Admission::Refused(rest(now));
+        }
+        window.requests += 1;
+        let share = (limit / SHARES).clamp(1, LARGEST_SHARE);
+        match window.requests % share {
+            0 => Admission::Share {
+                window: Timestamp::from_second(begin).unwrap_or(now),
+                requests: share,
+            },
+            _ => Admission::Granted,
+        }
+    }
+
+    /// All instances together have counted more than the limit: this one refuses until the window ends.
+    pub(super) fn fill(&mut self, key: &ApiKeyId, now: Timestamp) -> Duration {
+        if let Some(window) = self.windows.get_mut(key) {
+            window.is_full = true;
+        }
+        rest(now)
+    }
+}
+
+fn begin(now: Timestamp) -> i64 {
+    now.as_second() - now.as_second().rem_euclid(WINDOW_SECONDS)
+}
+
+/// How long the window of this instant still lasts.
+fn rest(now: Timestamp) -> Duration {
+    let end = Timestamp::from_second(begin(now) + WINDOW_SECONDS).unwrap_or(Timestamp::MAX);
+    let rest: SignedDuration = end.duration_since(now);
+    Duration::try_from(rest).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_second(1_795_795_200 + seconds).unwrap()
+    }
+
+    fn key(number: usize) -> ApiKeyId {
+        let mut bytes = [0; 20];
+        bytes[..8].copy_from_slice(&number.to_be_bytes());
+        ApiKeyId::from_random(bytes)
+    }
+
+    #[test]
+    fn k3_an_ordinary_pace_writes_nothing_and_a_share_is_added_as_a_whole() {
+        let mut rates = Rates::default();
+        for second in 0..60 {
+            for _ in 0..2 {
+                assert_eq!(rates.admit(key(1), 500, at(second)), Admission::Granted);
+            }
+        }
+        let mut rates = Rates::default();
+        let shares = (0..100).filter(|_| rates.admit(key(1), 500, at(3)) != Admission::Granted);
+        assert_eq!(shares.count(), 4);
+        let share = Admission::Share {
+            window: at(10),
+            requests: 25,
+        };
+        let admissions: Vec<_> = (0..25).map(|_| rates.admit(key(1), 500, at(19))).collect();
+        assert_eq!(admissions.last(), Some(&share));
+    }
+
+    #[test]
+    fn k3_a_full_window_refuses_until_it_ends() {
+        let mut rates = Rates::default();
+        rates.admit(key(1), 500, at(4));
+        assert_eq!(rates.fill(&key(1), at(4)), Duration::from_secs(6));
+        assert_eq!(
+            rates.admit(key(1), 500, at(9)),
+            Admission::Refused(Duration::from_secs(1))
+        );
+        assert_eq!(rates.admit(key(2), 500, at(9)), Admission::Granted, "another key");
+        assert_eq!(rates.admit(key(1), 500, at(10)), Admission::Granted, "the next window");
+        // One instance alone never lets more than the limit through.
+        let mut rates = Rates::default();
+        let refused = |admission: &Admission| matches!(admission, Admission::Refused(_));
+        let admissions: Vec<_> = (0..15).map(|_| rates.admit(key(1), 10, at(0))).collect();
+        assert_eq!(admissions.iter().filter(|one| refused(one)).count(), 5);
+    }
+
+    #[test]
+    fn k3_the_memory_of_windows_stays_bounded() {
+        let mut rates = Rates::default();
+        for number in 0..3 * CAPACITY {
+            rates.admit(key(number), 500, at(0));
+            assert!(rates.windows.len() <= CAPACITY);
+        }
+        rates.admit(key(0), 500, at(60));
+        assert!(rates.windows.len() <= CAPACITY);
+    }
+}
