@@ -28,7 +28,7 @@ pub use lines::LineAmounts;
 pub use nota_credito::indicador_nota_credito;
 pub use problem::Problem;
 pub use rates::{IscGroup, IscRate, IscRates};
-pub(crate) use setting::CarriedTaxes;
+pub(crate) use setting::{CarriedTaxes, allows};
 pub use tolerance::Tolerance;
 
 use crate::document::{Document, OtraMoneda, Pagina, Totales};

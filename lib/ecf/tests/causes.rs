@@ -535,3 +535,19 @@ fn c6_nothing_is_asked_for_that_the_type_forbids() {
     petty["Encabezado"]["IdDoc"]["TipoIngresos"] = Value::Null;
     assert_eq!(codes(&refused(43, &petty)), ["LINEA-11"]);
 }
+
+#[test]
+fn c6_no_finding_asks_for_an_indicator_that_the_type_does_not_have() {
+    let propina = json!({"TablaImpuestoAdicional": [{"TipoImpuesto": "001"}]});
+    let totals = json!({
+        "MontoImpuestoAdicional": "42.37",
+        "ImpuestosAdicionales": [
+            {"TipoImpuesto": "001", "TasaImpuestoAdicional": "10", "OtrosImpuestosAdicionales": "42.37"}
+        ]
+    });
+    // Whoever counts the ITBIS as included comes to this sum.
+    let mut payload = invoice(None, json!([line(1, "500.00", propina)]), totals);
+    payload["Paginacion"] = json!([{"PaginaNo": 1, "NoLineaDesde": 1, "NoLineaHasta": 1}]);
+    let found = refused(44, &payload);
+    assert!(!paths(&found).iter().any(|path| path == INDICATOR), "{found:#?}");
+}

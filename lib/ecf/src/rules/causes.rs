@@ -13,9 +13,10 @@ use super::taxes::STAYS_REFUSED;
 use super::{Context, RuleInfo, find, sums};
 use crate::Monto;
 use crate::catalogue::{IndicadorFacturacion, IndicadorMontoGravado};
-use crate::document::Document;
+use crate::document::{Document, IdDoc};
 use crate::draft::Given;
-use crate::totals::{complete, compute};
+use crate::field::Block as _;
+use crate::totals::{allows, complete, compute};
 use crate::violation::{Grade, Violation, stage};
 
 /// Judged after all others, from what they found.
@@ -136,7 +137,8 @@ impl Trial<'_> {
         };
         let taxed = |indicator| matches!(indicator, IndicadorFacturacion::Itbis1 | IndicadorFacturacion::Itbis2);
         let mut lines = self.document.detalles_items.item.iter();
-        if !lines.any(|line| line.indicador_facturacion.is_some_and(taxed)) {
+        let may_stand = allows(IdDoc::FIELDS, "IndicadorMontoGravado", self.context.receipt_type);
+        if !may_stand || !lines.any(|line| line.indicador_facturacion.is_some_and(taxed)) {
             return None;
         }
         let after = self.with(|document| document.encabezado.id_doc.indicador_monto_gravado = Some(reversed));

@@ -118,7 +118,8 @@ impl Setting {
     }
 }
 
-fn allows(fields: &[Field], name: &str, ecf_type: ReceiptType) -> bool {
+/// Whether one of these fields may stand in receipts of this type.
+pub(crate) fn allows(fields: &[Field], name: &str, ecf_type: ReceiptType) -> bool {
     let field = fields.iter().find(|field| field.name == name);
     field.is_some_and(|field| field.obligations.presence(ecf_type) != Presence::Forbidden)
 }
