@@ -1,10 +1,11 @@
 """Who signed: planted invoices, answers in another's name, certificates that have expired, tokens for anybody."""
 
+import json
 import re
 from datetime import timedelta
 
 import stranger
-from target import BAKERY, NotPlayed, call, eventually, not_limited, refuse
+from target import BAKERY, NotPlayed, Peer, call, eventually, not_limited, refuse
 
 XML_FOR_JSON = {"Content-Type": "application/xml", "Accept": "application/json"}
 BELIEVED = ("accepted", "conditionally_accepted")
@@ -41,6 +42,30 @@ def s1_a_planted_invoice_is_not_believed(target):
     believed = eventually(lambda: [item for item in items(target, "E310000009001", mine=True) if is_believed(item)], 4)
     seen = [{name: item.get(name) for name in ("signer_trusted", "authority_state")} for item in believed or planted]
     return refuse(believed, f"received: {received}; in the inbox: {seen}")
+
+
+def s1_events_say_that_a_planted_invoice_is_not_believed(target):
+    with Peer(demands_token=False) as receiver:
+        wanted = {"url": receiver.url + "/hook", "events": ["inbox.received", "inbox.confirmed"]}
+        if target.client("POST", "/client/webhooks", wanted).status == 422:
+            target.made("POST", "/client/webhooks", wanted | {"events": ["inbox.received"]})
+        received = plant(target, "E310000009002", "PLANTADO DOS")
+        if not received:
+            return "not received"
+
+        def events():
+            bodies = [json.loads(body) for path, _, body in list(receiver.documents) if path == "/hook"]
+            return [body for body in bodies if body.get("encf") == "E310000009002"]
+
+        if not eventually(events, 8):
+            raise NotPlayed("no event was delivered")
+        believed = eventually(lambda: [event for event in events() if is_claimed(event)], 3)
+        seen = [{name: event.get(name) for name in ("event", "signer_trusted", "authority_state")} for event in believed or events()]
+        return refuse(believed, str(seen))
+
+
+def is_claimed(event):
+    return event.get("signer_trusted") is not False or event.get("authority_state") in BELIEVED
 
 
 def s1_a_genuine_invoice_is_received_after_a_planted_twin(target):
