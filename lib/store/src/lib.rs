@@ -119,4 +119,4 @@ pub use table::{
     Verdict, Verification, WEBHOOK_LIMIT, WalkedPart, Webhook, WebhookChanges, WebhookCreated, Window, Withdrawal,
     fiscal_day, quantity, webhook_context,
 };
-pub use vault::{StoredCertificate, Vault};
+pub use vault::{KeptUnder, SecretsPage, StoredCertificate, Vault};

@@ -10,6 +10,7 @@ mod letters;
 mod notices;
 mod receipts;
 mod register;
+mod secrets;
 
 use ecf_store::{Receipt, Table};
 use ecf_testkit::{TestCompany, TestStack};
