@@ -42,7 +42,10 @@ pub(crate) async fn check(app: &App, check: CheckSecrets) -> Result<Value, Opera
         let message = "this function is told no key: SECRETS_KMS_KEY is not set";
         return Err(OperatorError::refused("no_key", message));
     };
-    let page = app.vault.secrets(check.at, limit).await?;
+    let Some(page) = app.vault.secrets(check.at, limit).await? else {
+        let message = "at is no place in the list of secrets: give the last answer's `next`, or leave it out";
+        return Err(OperatorError::refused("bad_part", message));
+    };
     let mut findings = Findings {
         secrets: page.secrets.len(),
         ..Findings::default()

@@ -104,4 +104,12 @@ async fn a_part_has_between_one_and_a_hundred_secrets() {
         let answer = world.run("check_secrets", json!({ "limit": limit })).await;
         assert_eq!(refusal(&answer), "bad_part");
     }
+    let answer = world.run("check_secrets", json!({ "at": "elsewhere" })).await;
+    assert_eq!(refusal(&answer), "bad_part");
+    assert!(
+        answer["error"]["message"]
+            .as_str()
+            .unwrap()
+            .starts_with("at is no place")
+    );
 }

@@ -26,7 +26,7 @@ async fn k4_a_sign_up_creates_a_secret_with_the_deployments_key_and_replaces_non
     let registered = api.register(&company_with_certificate(OWNER)).await.expect(201);
     assert_eq!(api.stack.calls().count("CreateSecret"), 1);
     assert_eq!(api.stack.calls().count("PutSecretValue"), 0);
-    let page = api.stack.vault().secrets(None, 100).await.unwrap();
+    let page = api.stack.vault().secrets(None, 100).await.unwrap().unwrap();
     let company = id_of(&registered);
     let own = page.secrets.iter().find(|secret| secret.company == Some(company));
     let key = &api.stack.environment_of("signup")["SECRETS_KMS_KEY"];

@@ -1,7 +1,7 @@
 //! Which KMS key encrypts each secret. Secrets of earlier versions have the account's own; an operator moves them.
 
 use aws_sdk_secretsmanager::{
-    operation::update_secret::UpdateSecretError,
+    operation::{list_secrets::ListSecretsError, update_secret::UpdateSecretError},
     types::{Filter, FilterNameStringType},
 };
 
@@ -33,8 +33,8 @@ impl Vault {
         self.kms_key.as_deref()
     }
 
-    /// The secrets below the prefix, a page at a time, without their values.
-    pub async fn secrets(&self, from: Option<String>, limit: u8) -> Result<SecretsPage, StoreError> {
+    /// The secrets below the prefix, a page at a time, without their values. `None`: no page begins at `from`.
+    pub async fn secrets(&self, from: Option<String>, limit: u8) -> Result<Option<SecretsPage>, StoreError> {
         let below = format!("{}/", self.prefix);
         let by_name = Filter::builder().key(FilterNameStringType::Name).values(&below).build();
         let listing = self
@@ -43,8 +43,18 @@ impl Vault {
             .filters(by_name)
             .max_results(i32::from(limit))
             .set_next_token(from);
-        let page = listing.send().await;
-        let page = page.map_err(|error| StoreError::from_sdk("list secrets", error))?;
+        let page = match listing.send().await {
+            Ok(page) => page,
+            Err(error)
+                if matches!(
+                    error.as_service_error(),
+                    Some(ListSecretsError::InvalidNextTokenException(_))
+                ) =>
+            {
+                return Ok(None);
+            }
+            Err(error) => return Err(StoreError::from_sdk("list secrets", error)),
+        };
         let secrets = page.secret_list.unwrap_or_default().into_iter().filter_map(|entry| {
             let name = entry.name?.strip_prefix(&below)?.to_owned();
             let company = name.strip_prefix("company/").and_then(|id| id.parse().ok());
@@ -54,10 +64,10 @@ impl Vault {
                 kms_key: entry.kms_key_id,
             })
         });
-        Ok(SecretsPage {
+        Ok(Some(SecretsPage {
             secrets: secrets.collect(),
             next: page.next_token,
-        })
+        }))
     }
 
     /// Encrypts a company's certificate, its version before included, with the key of new secrets. Twice is once; `false`: the company

@@ -138,7 +138,7 @@ async fn k2_a_new_secret_is_encrypted_with_the_key_that_the_vault_is_given() {
         let mut found = Vec::new();
         let mut from = None;
         loop {
-            let page = vault.secrets(from, 1).await.unwrap();
+            let page = vault.secrets(from, 1).await.unwrap().unwrap();
             found.extend(page.secrets.into_iter().map(|secret| (secret.company, secret.kms_key)));
             from = page.next;
             if from.is_none() {
