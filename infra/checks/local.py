@@ -15,18 +15,20 @@ target = Path(os.environ.get("CARGO_TARGET_DIR", root / "target"))
 
 
 @contextlib.contextmanager
-def running(build=("--bin", "ecf-local"), options=()):
-    """What the system says when it is ready, and a folder of the check's own; both are gone at the end. `build` tells cargo what to build before,
-    `options` are more options of the system."""
-    subprocess.run(["cargo", "build", "-q", *build], cwd=root, check=True)
+def running(build=("--bin", "ecf-local"), program=None, options=()):
+    """What the system says when it is ready, with its `pid` and `program`, and a folder of the check's own; both are gone at the end. `build`
+    tells cargo what to build before; `program` is started instead of what cargo builds; `options` are more options of the system."""
+    if program is None:
+        subprocess.run(["cargo", "build", "-q", *build], cwd=root, check=True)
+        program = target / "debug/ecf-local"
     state = Path(tempfile.mkdtemp())
     with open(state / "ready", "w") as out, open(state / "log", "w") as log:
-        arguments = [target / "debug/ecf-local", "--port", "0", "--data", state / "data", "--json", *options]
+        arguments = [program, "--port", "0", "--data", state / "data", "--json", *options]
         system = subprocess.Popen(arguments, stdout=out, stderr=log)
     try:
         place = state / "place"
         place.mkdir()
-        yield json.loads(said_when_ready(system, state)), place
+        yield json.loads(said_when_ready(system, state)) | {"pid": system.pid, "program": program}, place
     finally:
         system.terminate()
         system.wait(30)

@@ -47,7 +47,8 @@ impl App {
     /// Names the first variable that is missing or wrong.
     pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, EnvError> {
         let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
-        let vault = Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?);
+        let vault = Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?)
+            .with_kms_key(env.optional("SECRETS_KMS_KEY")?);
         Ok(Self {
             keys: Keys::from_env(env, table.clone(), clock.clone())?,
             identities: Identities::new(vault.clone()),

@@ -13,6 +13,7 @@ use crate::invitations::{self, NewInvitation};
 use crate::notices::{self, ChangedNotice, NewNotice};
 use crate::receipts::Outcome;
 use crate::register::{self, LoadRegister};
+use crate::secrets::{self, CheckSecrets};
 use crate::{App, OperatorError, companies, receipts};
 
 /// As many dead letters as one command moves at most.
@@ -74,6 +75,7 @@ pub(crate) enum Command {
         limit: Option<usize>,
     },
     Check(Check),
+    CheckSecrets(CheckSecrets),
     ExportEvidence(ExportEvidence),
     LoadRegister(LoadRegister),
     ShowRegister {},
@@ -173,6 +175,7 @@ impl Command {
             Self::ResolveOutcome { .. } => "resolve_outcome",
             Self::ReplayDeadLetters { .. } => "replay_dead_letters",
             Self::Check(_) => "check",
+            Self::CheckSecrets(_) => "check_secrets",
             Self::ExportEvidence(_) => "export_evidence",
             Self::LoadRegister(_) => "load_register",
             Self::ShowRegister {} => "show_register",
@@ -230,6 +233,7 @@ impl Command {
             }
             Self::ReplayDeadLetters { queue, limit } => replay(app, &queue, limit).await,
             Self::Check(command) => check::run(app, command).await,
+            Self::CheckSecrets(command) => secrets::check(app, command).await,
             Self::ExportEvidence(command) => evidence::export(app, command).await,
             Self::LoadRegister(command) => register::load(app, command).await,
             Self::ShowRegister {} => register::show(app).await,

@@ -13,6 +13,7 @@
 //! | replay dead letters | [`command`] |
 //! | export a company's evidence of a span of time | [`evidence`] |
 //! | check that everything kept of a company agrees | [`check`] |
+//! | check which key encrypts the secrets | [`secrets`] |
 
 mod check;
 mod command;
@@ -22,6 +23,7 @@ mod invitations;
 mod notices;
 mod receipts;
 mod register;
+mod secrets;
 mod target;
 
 use std::collections::BTreeMap;
@@ -42,6 +44,7 @@ pub struct App {
     artifacts: Artifacts,
     register: Register,
     auditor: Auditor,
+    vault: Vault,
     queues: Queues,
     /// By the queue's name in commands.
     dead_letters: BTreeMap<&'static str, DeadLetters>,
@@ -71,8 +74,8 @@ const QUEUES: [(&str, &str, &str); 6] = [
 ];
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`, optionally `STAMP_ECF_URL` and
-    /// `STAMP_FC_URL`, and for each queue its own address and
+    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`, optionally `SECRETS_KMS_KEY`,
+    /// `STAMP_ECF_URL` and `STAMP_FC_URL`, and for each queue its own address and
     /// that of its dead letters: `ISSUING_QUEUE_URL`, `ISSUING_DEAD_QUEUE_URL`, `SUBMISSION_QUEUE_*_URL`,
     /// `SUBMISSION_DEAD_QUEUE_*_URL`, `WEBHOOK_QUEUE_URL`, `WEBHOOK_DEAD_QUEUE_URL`.
     ///
@@ -87,20 +90,20 @@ impl App {
         let table = Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?);
         let bucket = env.required("BUCKET_NAME")?;
         let artifacts = Artifacts::new(clients.s3.clone(), &bucket);
+        let vault = Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?)
+            .with_kms_key(env.optional("SECRETS_KMS_KEY")?);
         let auditor = Auditor::new(
             table.clone(),
             Files::new(table.clone(), artifacts.clone(), env.stamp_hosts()?),
             Exports::new(clients.s3.clone(), &bucket),
-            Identities::new(Vault::new(
-                clients.secretsmanager.clone(),
-                env.required("SECRET_PREFIX")?,
-            )),
+            Identities::new(vault.clone()),
         );
         Ok(Self {
             table,
             artifacts,
             register: Register::new(clients.s3.clone(), bucket),
             auditor,
+            vault,
             queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
             dead_letters,
             clock,

@@ -45,15 +45,16 @@ struct Settings {
 
 impl App {
     /// Builds what the function needs from its environment: `TABLE_NAME`, `SECRET_PREFIX`, `WEBHOOK_QUEUE_URL`,
-    /// `PRECERTIFICATION_VALID_UNTIL` (dd-MM-yyyy), `CERTIFICATE_TRUST` (`chain` or `any`), `SIGNUPS_PER_HOUR`, and optionally `PORTAL_URL`
-    /// and `SIGNUP_NEEDS_INVITATION`.
+    /// `PRECERTIFICATION_VALID_UNTIL` (dd-MM-yyyy), `CERTIFICATE_TRUST` (`chain` or `any`), `SIGNUPS_PER_HOUR`, and optionally
+    /// `SECRETS_KMS_KEY`, `PORTAL_URL` and `SIGNUP_NEEDS_INVITATION`.
     ///
     /// # Errors
     /// Names the first variable that is missing or wrong.
     pub fn from_env(env: &Env, clients: &Clients, clock: Clock) -> Result<Self, EnvError> {
         Ok(Self {
             table: Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?),
-            vault: Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?),
+            vault: Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?)
+                .with_kms_key(env.optional("SECRETS_KMS_KEY")?),
             queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
             clock,
             settings: Settings {

@@ -3,7 +3,7 @@
 
     deployment.py save FOLDER [COMPANY]     deployment.py load FOLDER
 
-Which deployment, say the variables TABLE_NAME, BUCKET_NAME and SECRET_PREFIX, and AWS's own. COMPANY is a company's id; what is loaded takes the place
+Which deployment, say the variables TABLE_NAME, BUCKET_NAME, SECRET_PREFIX and SECRETS_KMS_KEY (the key of new secrets), and AWS's own. COMPANY is a company's id; what is loaded takes the place
 of what is there under the same name, and nothing else is touched. A company whose RNC another one has over there is refused. For small deployments, for one company, and for trying the way out; AWS copies large
 deployments by itself (docs/backup.md). Queues are not copied: what they hold, housekeeping makes again from the records. Needs boto3.
 """
@@ -17,6 +17,7 @@ from pathlib import Path
 import boto3
 
 TABLE, BUCKET, PREFIX = (os.environ[name] for name in ("TABLE_NAME", "BUCKET_NAME", "SECRET_PREFIX"))
+KEY = {"KmsKeyId": os.environ["SECRETS_KMS_KEY"]} if os.environ.get("SECRETS_KMS_KEY") else {}
 
 
 def plain(value):
@@ -98,7 +99,7 @@ def load(folder):
     # First what opens the rest.
     for name, text in json.loads((folder / "secrets.json").read_text()).items():
         try:
-            vault.create_secret(Name=PREFIX + name, SecretString=text)
+            vault.create_secret(Name=PREFIX + name, SecretString=text, **KEY)
         except vault.exceptions.ResourceExistsException:
             vault.put_secret_value(SecretId=PREFIX + name, SecretString=text)
         counts["secrets"] += 1

@@ -167,13 +167,15 @@ async fn create(
         scope: KeyScope::Full,
         created_by: None,
     };
-    let prefix = provisioned
+    let variables = provisioned
         .environment_of("signup")
-        .and_then(|variables| variables.get("SECRET_PREFIX"));
+        .ok_or("the template has no function `signup`")?;
+    let prefix = variables.get("SECRET_PREFIX");
     let vault = Vault::new(
         clients.secretsmanager.clone(),
         prefix.ok_or("the function `signup` has no SECRET_PREFIX")?,
-    );
+    )
+    .with_kms_key(variables.get("SECRETS_KMS_KEY").cloned());
     vault.store_certificate(&id, &file).await?;
     let table = Table::new(clients.dynamodb.clone(), provisioned.table_name());
     match table.create_company(company, Some(new_key(&key))).await? {

@@ -332,11 +332,15 @@ async fn store_secret(
         .environment_of("status")
         .and_then(|variables| variables.get("SECRET_PREFIX"));
     let prefix = prefix.ok_or_else(|| failed("the function `status` has no SECRET_PREFIX".into()))?;
+    let kms_key = provisioned
+        .environment_of("operator")
+        .and_then(|variables| variables.get("SECRETS_KMS_KEY"));
     let created = clients
         .secretsmanager
         .create_secret()
         .name(format!("{prefix}/{}", secret.name()))
         .secret_string(text)
+        .set_kms_key_id(kms_key.cloned())
         .send()
         .await;
     match created {

@@ -1,7 +1,8 @@
 //! Which IAM actions a request needs, on what. Read off the request as it goes out, so nothing of ours is believed.
 //!
 //! Resources are named without what differs from deployment to deployment: `table`, `table/index/due`, `bucket`, `queue:Webhook`,
-//! `secret:data-key`. A key is what a condition of a policy can name: the kind of a partition key (`r#`), the first parts of an object's name.
+//! `secret:data-key`. A key is what a policy can name of a record or an object: the kind of a partition key (`r#`), the folder or kind of an object
+//! (`exports/*`, `*/signed-xml-*`).
 
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
@@ -139,10 +140,14 @@ fn prefix(uri: &str) -> String {
     without_ids(&prefix.unwrap_or_default())
 }
 
-/// `exports/*` of `exports/0m5c…/…`: what comes after the first part is never named by a policy.
+/// `exports/*` of `exports/0m5c…/…`, `*/signed-xml-*` of `0m5c…/ecf/2026/11/…/signed-xml-e3b0…`: no policy names companies, months and
+/// hashes.
 fn without_ids(name: &str) -> String {
     match name.split_once('/') {
-        Some((first, _)) if first.len() == ID_LENGTH => "*".to_owned(),
+        Some((first, rest)) if first.len() == ID_LENGTH => {
+            let document = rest.rsplit('/').next().and_then(|last| last.rsplit_once('-'));
+            document.map_or_else(|| "*".to_owned(), |(kind, _hash)| format!("*/{kind}-*"))
+        }
         Some((first, _)) => format!("{first}/*"),
         None => name.to_owned(),
     }
@@ -156,6 +161,10 @@ fn sqs(operation: &str, body: &Value) -> Demand {
 }
 
 fn secrets(operation: &str, body: &Value) -> Vec<Demand> {
+    // It names no secret, so no policy can.
+    if operation == "ListSecrets" {
+        return vec![demand("secretsmanager:ListSecrets", "*", "-")];
+    }
     let name = body["SecretId"].as_str().or(body["Name"].as_str()).unwrap_or("?");
     // The name begins with `ecf/{stack}/`.
     let name = name.splitn(3, '/').nth(2).unwrap_or(name);
@@ -233,8 +242,11 @@ mod tests {
 
     #[test]
     fn objects_queues_and_secrets_are_named_without_ids() {
-        let uri = format!("http://127.0.0.1:1/t0-bucket/{ID}/TesteCF/2026/11/x/signed-1?x-id=PutObject");
-        assert_eq!(told("S3", "PutObject", &uri, &Value::Null), ["s3:PutObject bucket *"]);
+        let uri = format!("http://127.0.0.1:1/t0-bucket/{ID}/testecf/2026/11/x/signed-xml-e3b0?x-id=PutObject");
+        assert_eq!(
+            told("S3", "PutObject", &uri, &Value::Null),
+            ["s3:PutObject bucket */signed-xml-*"]
+        );
         let part = "http://127.0.0.1:1/t0-bucket/exports/x/y?partNumber=1";
         assert_eq!(
             told("S3", "UploadPart", part, &Value::Null),
@@ -254,6 +266,11 @@ mod tests {
         assert_eq!(
             told("Secrets Manager", "GetSecretValue", "http://x/", &body),
             ["secretsmanager:GetSecretValue secret:company/* -"]
+        );
+        let body = serde_json::json!({ "Filters": [{ "Key": "name", "Values": ["ecf/t0/"] }] });
+        assert_eq!(
+            told("Secrets Manager", "ListSecrets", "http://x/", &body),
+            ["secretsmanager:ListSecrets * -"]
         );
     }
 

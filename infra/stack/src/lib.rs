@@ -45,6 +45,8 @@ pub struct Stack {
     pub queues: Vec<Queue>,
     /// S3 buckets.
     pub buckets: Vec<Bucket>,
+    /// Logical ids of the KMS keys. Nothing is encrypted with them; what names one does so by an ARN.
+    pub keys: Vec<String>,
     /// Secrets that the template itself makes.
     pub secrets: Vec<Secret>,
     /// Lambda functions with everything that triggers them.

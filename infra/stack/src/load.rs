@@ -58,6 +58,7 @@ pub(crate) fn stack(source: &Source, parameters: BTreeMap<String, String>) -> Re
         tables,
         queues,
         buckets,
+        keys,
         secrets,
         functions,
         api,
@@ -70,6 +71,7 @@ pub(crate) fn stack(source: &Source, parameters: BTreeMap<String, String>) -> Re
         tables,
         queues,
         buckets,
+        keys,
         secrets,
         functions,
         api,
@@ -84,6 +86,7 @@ struct Gathered {
     tables: Vec<Table>,
     queues: Vec<Queue>,
     buckets: Vec<Bucket>,
+    keys: Vec<String>,
     secrets: Vec<Secret>,
     functions: Vec<Function>,
     api: Option<Api>,
@@ -341,6 +344,7 @@ fn read_resource(
         "AWS::DynamoDB::Table" => gathered.tables.push(Table::read(logical_id, properties)?),
         "AWS::SQS::Queue" => gathered.queues.push(Queue::read(logical_id, properties)?),
         "AWS::S3::Bucket" => gathered.buckets.push(Bucket::read(logical_id, properties)?),
+        "AWS::KMS::Key" => gathered.keys.push(logical_id.clone()),
         "AWS::SecretsManager::Secret" => gathered.secrets.push(Secret::read(logical_id, properties)?),
         "AWS::Serverless::Function" => {
             let properties = properties.over(globals)?;

@@ -7,9 +7,9 @@ pub(crate) mod queue;
 pub(crate) mod secret;
 pub(crate) mod table;
 
-/// Kinds of resources that the local system has no use for: who may do what, what is logged, what wakes somebody up, and keys.
+/// Kinds of resources that the local system has no use for: who may do what, what is logged, what wakes somebody up.
 /// Their properties are evaluated all the same, so that a reference to nothing is found.
-pub(crate) const NOT_CARRIED_OUT: [&str; 16] = [
+pub(crate) const NOT_CARRIED_OUT: [&str; 15] = [
     "AWS::ApiGateway::Account",
     "AWS::ApiGateway::BasePathMapping",
     "AWS::ApiGateway::DomainName",
@@ -17,7 +17,6 @@ pub(crate) const NOT_CARRIED_OUT: [&str; 16] = [
     "AWS::CloudWatch::Dashboard",
     "AWS::IAM::Role",
     "AWS::KMS::Alias",
-    "AWS::KMS::Key",
     "AWS::Logs::LogGroup",
     "AWS::Route53::RecordSet",
     "AWS::S3::BucketPolicy",

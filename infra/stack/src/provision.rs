@@ -14,6 +14,8 @@ use crate::{
     text::{Part, Text},
 };
 
+const DEFAULT_REGION: &str = "us-east-1";
+
 type Source = Box<dyn std::error::Error + Send + Sync>;
 
 /// Why the resources could not be made.
@@ -119,9 +121,14 @@ pub(crate) async fn provision(stack: &Stack, config: &SdkConfig, prefix: &str) -
         known.set(logical_id, "Ref", url);
     }
     let secrets = aws_sdk_secretsmanager::Client::new(config);
+    for key in &stack.keys {
+        known.set(key, "Arn", &key_arn(config, prefix, key));
+    }
     for secret in &stack.secrets {
         let name = known.render(&secret.name, &secret.logical_id)?;
-        let arn = secret::make(&secrets, secret, &name).await?;
+        let kms_key = secret.kms_key.as_ref();
+        let kms_key = kms_key.map(|key| known.render(key, &secret.logical_id)).transpose()?;
+        let arn = secret::make(&secrets, secret, &name, kms_key).await?;
         known.set(&secret.logical_id, "Ref", &arn);
     }
     let environments = environments(stack, &known)?;
@@ -131,6 +138,12 @@ pub(crate) async fn provision(stack: &Stack, config: &SdkConfig, prefix: &str) -
         queue_urls,
         environments,
     })
+}
+
+/// Emulators encrypt nothing: of a key there is its name alone.
+fn key_arn(config: &SdkConfig, prefix: &str, logical_id: &str) -> String {
+    let region = config.region().map_or(DEFAULT_REGION, |region| region.as_ref());
+    format!("arn:aws:kms:{region}:000000000000:key/{prefix}-{logical_id}")
 }
 
 /// Emulators on loopback have no name per bucket, so the bucket goes into the path.
@@ -176,7 +189,7 @@ struct Known {
 
 impl Known {
     fn new(config: &SdkConfig, prefix: &str) -> Self {
-        let region = config.region().map_or("us-east-1", |region| region.as_ref());
+        let region = config.region().map_or(DEFAULT_REGION, |region| region.as_ref());
         let pseudo = BTreeMap::from([
             ("AWS::StackName", prefix.to_owned()),
             ("AWS::Region", region.to_owned()),
@@ -234,15 +247,15 @@ mod tests {
     fn a_variable_that_needs_an_unmade_resource_says_so() {
         let config = SdkConfig::builder().build();
         let text = Text::of(Part::Attribute {
-            resource: "Key".into(),
+            resource: "Topic".into(),
             attribute: "Arn".into(),
         });
         let error = Known::new(&config, "a")
-            .render(&text, "variable KEY of Issuing")
+            .render(&text, "variable TOPIC of Issuing")
             .unwrap_err();
         assert_eq!(
             error.to_string(),
-            "variable KEY of Issuing needs ${Key.Arn}, which is known only where the whole template is deployed"
+            "variable TOPIC of Issuing needs ${Topic.Arn}, which is known only where the whole template is deployed"
         );
     }
 }

@@ -224,6 +224,11 @@ fn the_data_key_is_made_by_the_template() {
     };
     assert_eq!(secret.name.to_string(), "ecf/${AWS::StackName}/data-key");
     assert_eq!(secret.generate.length, 64);
+    let [key] = stack.keys.as_slice() else {
+        panic!("one key, found {}", stack.keys.len())
+    };
+    let encrypted_with = secret.kms_key.as_ref().and_then(|text| text.as_attribute_of("Arn"));
+    assert_eq!(encrypted_with, Some(key.as_str()));
 }
 
 #[test]

@@ -123,4 +123,4 @@ pub use table::{
     Turn, Undelivered, UnknownCertificateOwner, UnknownKeyScope, UsedNumbers, Verdict, Verification, WEBHOOK_LIMIT,
     WalkedPart, Webhook, WebhookChanges, WebhookCreated, Window, Withdrawal, fiscal_day, quantity, webhook_context,
 };
-pub use vault::{StoredCertificate, Vault};
+pub use vault::{KeptUnder, SecretsPage, StoredCertificate, Vault};

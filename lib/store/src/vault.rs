@@ -15,7 +15,6 @@ use aws_sdk_secretsmanager::{
     error::{ProvideErrorMetadata as _, SdkError},
     operation::{
         create_secret::CreateSecretError, delete_secret::DeleteSecretError, get_secret_value::GetSecretValueError,
-        put_secret_value::PutSecretValueError,
     },
 };
 use base64::{Engine, prelude::BASE64_STANDARD};
@@ -26,6 +25,10 @@ use zeroize::{Zeroize, Zeroizing};
 
 use crate::{StoreError, certificate_file::CertificateFile, ids::CompanyId, operator_secret::OperatorSecret};
 
+mod encryption;
+
+pub use encryption::{KeptUnder, SecretsPage};
+
 /// First byte of everything sealed, so that another scheme can follow.
 const SEALED_V1: u8 = 1;
 const NONCE_BYTES: usize = 12;
@@ -35,6 +38,8 @@ const NONCE_BYTES: usize = 12;
 pub struct Vault {
     client: Client,
     prefix: String,
+    /// The KMS key of new secrets; `None`: the account's own for Secrets Manager.
+    kms_key: Option<String>,
     data_key: Arc<OnceCell<DataKey>>,
 }
 
@@ -81,8 +86,15 @@ impl Vault {
         Self {
             client,
             prefix: prefix.into(),
+            kms_key: None,
             data_key: Arc::default(),
         }
+    }
+
+    /// Encrypts the secrets that it creates with this KMS key.
+    #[must_use]
+    pub fn with_kms_key(self, kms_key: Option<String>) -> Self {
+        Self { kms_key, ..self }
     }
 
     /// Keeps a certificate as the company's current one; the one before stays readable as the previous version.
@@ -96,29 +108,24 @@ impl Vault {
         let text =
             Zeroizing::new(serde_json::to_string(&secret).map_err(|error| StoreError::unexpected(operation, error))?);
         let name = self.certificate_name(company);
-        if self.put_version(operation, &name, &text).await? {
-            return Ok(());
-        }
+        // Created first: who makes new companies alone needs no right to replace a secret.
         let created = self
             .client
             .create_secret()
             .name(&name)
             .secret_string(text.as_str())
+            .set_kms_key_id(self.kms_key.clone())
             .send()
             .await;
         match created {
             Ok(_) => Ok(()),
-            // Another upload was first: ours is the next version.
             Err(error)
                 if matches!(
                     error.as_service_error(),
                     Some(CreateSecretError::ResourceExistsException(_))
                 ) =>
             {
-                match self.put_version(operation, &name, &text).await? {
-                    true => Ok(()),
-                    false => Err(StoreError::from_sdk(operation, error)),
-                }
+                self.put_version(operation, &name, &text).await
             }
             Err(error) => Err(StoreError::from_sdk(operation, error)),
         }
@@ -243,27 +250,15 @@ impl Vault {
         format!("{}/company/{company}", self.prefix)
     }
 
-    /// `false`: there is no such secret.
-    async fn put_version(&self, operation: &'static str, name: &str, text: &str) -> Result<bool, StoreError> {
-        match self
+    async fn put_version(&self, operation: &'static str, name: &str, text: &str) -> Result<(), StoreError> {
+        let put = self
             .client
             .put_secret_value()
             .secret_id(name)
             .secret_string(text)
-            .send()
-            .await
-        {
-            Ok(_) => Ok(true),
-            Err(error)
-                if matches!(
-                    error.as_service_error(),
-                    Some(PutSecretValueError::ResourceNotFoundException(_))
-                ) =>
-            {
-                Ok(false)
-            }
-            Err(error) => Err(StoreError::from_sdk(operation, error)),
-        }
+            .send();
+        put.await.map_err(|error| StoreError::from_sdk(operation, error))?;
+        Ok(())
     }
 
     async fn secret(

@@ -118,8 +118,9 @@ impl TestStack {
 
     /// The secrets. Each vault reads the data key for itself, as each function does.
     pub fn vault(&self) -> Vault {
-        let prefix = &self.environment_of("signup")["SECRET_PREFIX"];
-        Vault::new(self.clients.secretsmanager.clone(), prefix)
+        let variables = self.environment_of("signup");
+        Vault::new(self.clients.secretsmanager.clone(), &variables["SECRET_PREFIX"])
+            .with_kms_key(variables.get("SECRETS_KMS_KEY").cloned())
     }
 
     /// Keeps the certificates of these authorities, in PEM, as an operator does; again, in place of those before.

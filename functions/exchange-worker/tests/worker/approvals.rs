@@ -6,6 +6,7 @@ use ecf_store::{
 };
 use ecf_testkit::{PeerAnswer, sign_foreign};
 use jiff::SignedDuration;
+use serde_json::json;
 
 use crate::{BUYER, ENCF, World};
 
@@ -107,48 +108,73 @@ async fn who_cannot_be_told_for_days_is_given_up() {
     assert_eq!((now.attempts, now.issuer.state), (13, ToldState::GivenUp));
 }
 
+impl World {
+    /// Runs an annulment of the numbers 10 to 19 that its request left open, and gives it as it stands then.
+    async fn annul(&self) -> Annulment {
+        let (scope, now) = (&self.company.scope, self.stack.clock().now());
+        let range = ("E310000000010".parse().unwrap(), "E310000000019".parse().unwrap());
+        let at = ecf::FechaHora::at(now);
+        let anecf = ecf::messages::Anecf::new(self.company.rnc.clone(), [range], at).unwrap();
+        let id = AnnulmentId::of(scope, "void");
+        let xml = sign_foreign(&String::from_utf8(anecf.to_xml()).unwrap());
+        let kept = self.stack.artifacts();
+        let anecf = kept
+            .put_message(scope, now, &id, ArtifactKind::Anecf, xml)
+            .await
+            .unwrap();
+        let annulment = Annulment {
+            id,
+            idempotency_key: "void".to_owned(),
+            ranges: vec![range],
+            anecf,
+            created_at: now,
+            completed_at: None,
+            state: AnnulmentState::Pending,
+            words: None,
+            answer: None,
+            attempts: 0,
+            has_lost_answer: false,
+            next_action_at: None,
+        };
+        let table = self.stack.table();
+        table.create_annulment(scope, &annulment).await.unwrap();
+        let job = ExchangeJob::Annulment {
+            company: scope.company,
+            environment: scope.environment,
+            annulment: id,
+            attempt: 0,
+        };
+        self.run(job).await;
+        table.annulment(scope, &id).await.unwrap().unwrap()
+    }
+
+    async fn locks(&self) -> usize {
+        let table = self.stack.table();
+        let locks = table.locks(&self.company.scope, ecf::ReceiptType::E31, 1, 30).await;
+        locks.unwrap().len()
+    }
+}
+
 #[tokio::test]
 async fn an_annulment_whose_request_died_is_finished() {
     let world = World::start().await;
-    let (scope, now) = (&world.company.scope, world.stack.clock().now());
-    let range = ("E310000000010".parse().unwrap(), "E310000000019".parse().unwrap());
-    let at = ecf::FechaHora::at(now);
-    let anecf = ecf::messages::Anecf::new(world.company.rnc.clone(), [range], at).unwrap();
-    let id = AnnulmentId::of(scope, "void");
-    let xml = sign_foreign(&String::from_utf8(anecf.to_xml()).unwrap());
-    let kept = world.stack.artifacts();
-    let anecf = kept
-        .put_message(scope, now, &id, ArtifactKind::Anecf, xml)
-        .await
-        .unwrap();
-    let annulment = Annulment {
-        id,
-        idempotency_key: "void".to_owned(),
-        ranges: vec![range],
-        anecf,
-        created_at: now,
-        completed_at: None,
-        state: AnnulmentState::Pending,
-        words: None,
-        answer: None,
-        attempts: 0,
-        has_lost_answer: false,
-        next_action_at: None,
-    };
-    let table = world.stack.table();
-    table.create_annulment(scope, &annulment).await.unwrap();
-    let job = ExchangeJob::Annulment {
-        company: scope.company,
-        environment: scope.environment,
-        annulment: id,
-        attempt: 0,
-    };
-    world.run(job).await;
-    let now = table.annulment(scope, &id).await.unwrap().unwrap();
+    let now = world.annul().await;
     assert_eq!(
         (now.state, now.attempts, now.next_action_at),
         (AnnulmentState::Accepted, 1, None)
     );
-    let locks = table.locks(scope, ecf::ReceiptType::E31, 1, 30).await.unwrap();
-    assert_eq!(locks.len(), 10);
+    assert_eq!(world.locks().await, 10);
+}
+
+/// Its role lacked the right to, and no test had the worker ask for it.
+#[tokio::test]
+async fn k4_an_annulment_that_is_refused_later_gives_its_numbers_back() {
+    let world = World::start().await;
+    let refusal = json!({
+        "service": "anulacionrangos", "fault": "status", "status": 200, "times": 1,
+        "body": r#"{"rnc":"130000001","codigo":"2","nombre":"X","mensajes":["Las secuencias han sido utilizadas."]}"#,
+    });
+    world.order(&refusal).await;
+    assert_eq!(world.annul().await.state, AnnulmentState::Refused);
+    assert_eq!(world.locks().await, 0);
 }

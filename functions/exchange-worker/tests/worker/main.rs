@@ -80,6 +80,13 @@ impl World {
         assert!(answer.status().is_success());
     }
 
+    /// Orders a fault of the authority.
+    pub(crate) async fn order(&self, fault: &Value) {
+        let url = format!("{}/_control/faults", self.simulator.base_url());
+        let answer = self.http.post(url).json(fault).send().await.unwrap();
+        assert!(answer.status().is_success());
+    }
+
     pub(crate) async fn list_peer(&self) {
         let url = self.peer.url();
         self.list(&json!({ "nombre": "OTRA SRL", "urlRecepcion": url, "urlAceptacion": url, "urlOpcional": url }))

@@ -11,6 +11,7 @@ mod log;
 mod notices;
 mod receipts;
 mod register;
+mod secrets;
 
 use ecf_store::{Receipt, Table};
 use ecf_testkit::{TestCompany, TestStack};

@@ -7,11 +7,7 @@ use crate::{Api, OWNER, company_with_certificate, id_of, key_of};
 
 #[tokio::test]
 async fn without_secrets_manager_there_is_no_company() {
-    for (operation, fault) in [
-        ("PutSecretValue", Fault::NotSent),
-        ("CreateSecret", Fault::NotSent),
-        ("CreateSecret", Fault::AnswerLost),
-    ] {
+    for (operation, fault) in [("CreateSecret", Fault::NotSent), ("CreateSecret", Fault::AnswerLost)] {
         let api = Api::start().await;
         api.stack.calls().inject(operation, 1, fault);
         let answer = api.register(&company_with_certificate(OWNER)).await;
@@ -22,6 +18,19 @@ async fn without_secrets_manager_there_is_no_company() {
         assert_eq!(api.stack.table().company_by_rnc(&rnc).await.unwrap(), None);
         api.register(&company_with_certificate(OWNER)).await.expect(201);
     }
+}
+
+#[tokio::test]
+async fn k4_a_sign_up_creates_a_secret_with_the_deployments_key_and_replaces_none() {
+    let api = Api::start().await;
+    let registered = api.register(&company_with_certificate(OWNER)).await.expect(201);
+    assert_eq!(api.stack.calls().count("CreateSecret"), 1);
+    assert_eq!(api.stack.calls().count("PutSecretValue"), 0);
+    let page = api.stack.vault().secrets(None, 100).await.unwrap().unwrap();
+    let company = id_of(&registered);
+    let own = page.secrets.iter().find(|secret| secret.company == Some(company));
+    let key = &api.stack.environment_of("signup")["SECRETS_KMS_KEY"];
+    assert_eq!(own.unwrap().kms_key.as_ref(), Some(key));
 }
 
 #[tokio::test]

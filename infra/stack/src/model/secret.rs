@@ -9,6 +9,8 @@ pub struct Secret {
     pub logical_id: String,
     /// Its name in the vault.
     pub name: Text,
+    /// The KMS key that encrypts it; `None`: the account's own.
+    pub kms_key: Option<Text>,
     /// How its value is made.
     pub generate: Generate,
 }
@@ -26,12 +28,12 @@ pub struct Generate {
 
 impl Secret {
     pub(crate) fn read(logical_id: &str, mut fields: Fields) -> Result<Self, StackError> {
-        // The embedded services keep nothing secret from the machine they run on.
-        fields.without_effect(&["Description", "KmsKeyId"]);
+        fields.without_effect(&["Description"]);
         let mut generate = fields.fields("GenerateSecretString")?;
         let secret = Self {
             logical_id: logical_id.to_owned(),
             name: fields.text("Name")?,
+            kms_key: fields.optional_text("KmsKeyId")?,
             generate: Generate {
                 length: generate.integer("PasswordLength")?,
                 exclude_punctuation: generate.flag("ExcludePunctuation")?,

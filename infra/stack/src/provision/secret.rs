@@ -5,7 +5,12 @@ use aws_sdk_secretsmanager::Client;
 use crate::{Secret, provision::ProvisionError};
 
 /// Gives the secret's ARN.
-pub(super) async fn make(secrets: &Client, secret: &Secret, name: &str) -> Result<String, ProvisionError> {
+pub(super) async fn make(
+    secrets: &Client,
+    secret: &Secret,
+    name: &str,
+    kms_key: Option<String>,
+) -> Result<String, ProvisionError> {
     if let Some(arn) = existing(secrets, name).await? {
         return Ok(arn);
     }
@@ -20,7 +25,12 @@ pub(super) async fn make(secrets: &Client, secret: &Secret, name: &str) -> Resul
     let Some(value) = generated.random_password else {
         return Err(answer("GetRandomPassword", name, "RandomPassword"));
     };
-    match secrets.create_secret().name(name).secret_string(value).send().await {
+    let created = secrets
+        .create_secret()
+        .name(name)
+        .secret_string(value)
+        .set_kms_key_id(kms_key);
+    match created.send().await {
         Ok(created) => created.arn.ok_or_else(|| answer("CreateSecret", name, "ARN")),
         // Another process was faster; its value counts.
         Err(error)

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use ecf_store::{Clients, KeptSecret, OperatorSecret, Vault, local_config};
+use ecf_store::{CertificateFile, Clients, CompanyId, KeptSecret, OperatorSecret, Vault, local_config};
 use jiff::ToSpan as _;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
@@ -123,4 +123,47 @@ async fn a_secret_that_is_not_there_is_none_also_where_the_role_may_read_that_na
             "{answer}"
         );
     }
+}
+
+#[tokio::test]
+async fn k2_a_new_secret_is_encrypted_with_the_key_that_the_vault_is_given() {
+    let app = app("secrets and keys").await;
+    let client = &app.clients.secretsmanager;
+    let plain = Vault::new(client.clone(), "store/kms");
+    let vault = plain.clone().with_kms_key(Some("arn:key".to_owned()));
+    let file = CertificateFile::verbatim(b"p12", "1");
+    let [first, second] = [1, 2].map(|number| CompanyId::from_random([number; 20]));
+    vault.store_certificate(&first, &file).await.unwrap();
+    plain.store_certificate(&second, &file).await.unwrap();
+    let keys = async || {
+        let mut found = Vec::new();
+        let mut from = None;
+        loop {
+            let page = vault.secrets(from, 1).await.unwrap().unwrap();
+            found.extend(page.secrets.into_iter().map(|secret| (secret.company, secret.kms_key)));
+            from = page.next;
+            if from.is_none() {
+                break;
+            }
+        }
+        found.sort();
+        found
+    };
+    let under_key = Some("arn:key".to_owned());
+    assert_eq!(keys().await, [(Some(first), under_key.clone()), (Some(second), None)]);
+
+    // A new version keeps the secret's key, so the old one has to be moved.
+    let renewed = CertificateFile::verbatim(b"renewed", "2");
+    vault.store_certificate(&second, &renewed).await.unwrap();
+    assert_eq!(keys().await[1].1, None);
+    for _ in 0..2 {
+        assert!(vault.move_certificate_to_key(&second).await.unwrap());
+    }
+    assert_eq!(keys().await[1].1, under_key);
+    let kept = vault.certificate(&second).await.unwrap().unwrap();
+    assert_eq!(*kept.file.p12, b"renewed");
+
+    vault.discard_certificate(&second).await.unwrap();
+    assert!(!vault.move_certificate_to_key(&second).await.unwrap());
+    assert!(plain.move_certificate_to_key(&first).await.is_err());
 }

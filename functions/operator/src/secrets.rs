@@ -1,0 +1,66 @@
+//! Which key encrypts the secrets, and those of earlier versions moved to the deployment's own key.
+
+use ecf_store::{CompanyId, KeptUnder};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::{App, OperatorError};
+
+/// As many as Secrets Manager lists at once.
+const MOST_PER_PART: u8 = 100;
+
+/// A part of the secrets to check.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CheckSecrets {
+    /// Where to go on: the last answer's `next`.
+    at: Option<String>,
+    limit: Option<u8>,
+    /// Whether companies' certificates are moved to the deployment's key.
+    #[serde(default)]
+    repair: bool,
+}
+
+/// What one part came to.
+#[derive(Debug, Default, Serialize)]
+struct Findings {
+    secrets: usize,
+    /// Names of secrets that another key encrypts.
+    other_key: Vec<String>,
+    /// Companies whose certificate was moved.
+    moved: Vec<CompanyId>,
+}
+
+/// Checks one part. A move that fails ends it; the same part again moves what is left.
+pub(crate) async fn check(app: &App, check: CheckSecrets) -> Result<Value, OperatorError> {
+    let limit = check.limit.unwrap_or(MOST_PER_PART);
+    if !(1..=MOST_PER_PART).contains(&limit) {
+        let message = format!("limit is {limit}; it may be 1 to {MOST_PER_PART}");
+        return Err(OperatorError::refused("bad_part", message));
+    }
+    let Some(key) = app.vault.kms_key() else {
+        let message = "this function is told no key: SECRETS_KMS_KEY is not set";
+        return Err(OperatorError::refused("no_key", message));
+    };
+    let Some(page) = app.vault.secrets(check.at, limit).await? else {
+        let message = "at is no place in the list of secrets: give the last answer's `next`, or leave it out";
+        return Err(OperatorError::refused("bad_part", message));
+    };
+    let mut findings = Findings {
+        secrets: page.secrets.len(),
+        ..Findings::default()
+    };
+    for KeptUnder { name, company, kms_key } in page.secrets {
+        match company {
+            _ if kms_key.as_deref() == Some(key) => {}
+            Some(company) if check.repair => {
+                if app.vault.move_certificate_to_key(&company).await? {
+                    tracing::info!(company.id = %company, "a certificate was moved to the deployment's key");
+                    findings.moved.push(company);
+                }
+            }
+            _ => findings.other_key.push(name),
+        }
+    }
+    Ok(json!({ "agrees": findings.other_key.is_empty(), "found": findings, "next": page.next }))
+}
