@@ -25,12 +25,11 @@ pub(crate) async fn approve(app: &App, call: &Call, body: &[u8]) -> Result<Respo
     let published = app.published(call, now).await?;
     let document =
         upload::document(&call.headers, body).ok_or_else(|| refused("no_document", "the request carries no XML"))?;
-    let signed = answer::read(&app.judge, document, &limits(), now)
-        .await?
-        .map_err(not_taken)?;
-    if !signed.signer_trusted {
+    let signed = answer::read(&app.judge, document, &limits(), now).await?;
+    if !signed.as_ref().is_ok_and(|signed| signed.signer_trusted) {
         app.limit(call.visitor, "aprobacioncomercial", now).await?;
     }
+    let signed = signed.map_err(not_taken)?;
     let detail = &signed.detail;
     let recipient = match published {
         Some(recipient) => recipient,

@@ -40,6 +40,7 @@ pub(crate) async fn semilla(app: &App, call: &Call) -> Result<Response, ApiError
 /// A token for a signed seed.
 pub(crate) async fn validate(app: &App, call: &Call, body: &[u8]) -> Result<Response, ApiError> {
     let now = app.clock.now();
+    app.limit(call.visitor, "validacioncertificado", now).await?;
     let bound = bound(app, &call.address, now).await?;
     let document = upload::document(&call.headers, body).ok_or_else(|| malformed("the request carries no XML"))?;
     let signed = upload::without_mark(document);
@@ -109,7 +110,7 @@ async fn signer(app: &App, verified: &Verified, bound: &str, now: Timestamp) -> 
     let accepted = app.judge.judge(signed, now).await?.accepted();
     let (signer, trusted) = accepted.map_err(|refusal| refused(refusal.to_string()))?;
     tracing::info!(caller = signer.subject, trusted, address = bound, "a token was given");
-    Ok(signer.owner.unwrap_or(signer.subject))
+    Ok(signer.subject)
 }
 
 /// What seeds and tokens of this address are bound to.

@@ -43,7 +43,10 @@ pub(crate) async fn receive(app: &App, call: &Call, body: &[u8]) -> Result<Respo
     };
     let good = match &arrived.verdict {
         Ok(good) => good,
-        Err(reason) => return answer.not_received(*reason),
+        Err(reason) => {
+            app.limit(call.visitor, "recepcion", now).await?;
+            return answer.not_received(*reason);
+        }
     };
     let scope = &recipient.scope;
     if app

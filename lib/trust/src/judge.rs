@@ -36,8 +36,6 @@ pub struct SignedBy<'a> {
 pub struct Signer {
     /// The whole subject in one line, at most 1 KB.
     pub subject: String,
-    /// RNC or cédula of the owner.
-    pub owner: Option<String>,
     pub speaks_for: SpeaksFor,
 }
 
@@ -154,7 +152,6 @@ impl Signer {
         };
         Self {
             subject: certificate.subject.clone(),
-            owner: numbers().next(),
             speaks_for,
         }
     }
