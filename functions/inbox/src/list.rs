@@ -70,7 +70,7 @@ pub(crate) struct InboxItemView {
     /// Whom the certificate names: `issuer`, `person` (who may have the issuer's delegation), `other`; `null` for receipts of
     /// before 2026-12.
     signer_speaks_for: Option<&'static str>,
-    /// The subject of the token that the sender showed, where the company's setting `reception_token` demands one.
+    /// The subject of the token that the sender showed; the company's setting `reception_token` demands one.
     caller: Option<String>,
     /// What the tax authority says of this document: `pending`, `accepted`, `conditionally_accepted`, `rejected`, or `not_found`
     /// when it has no such document after three days. `null` in CerteCF, where it cannot be asked, and for receipts of before 2026-12.

@@ -37,7 +37,7 @@ use ecf_store::{
     Table, Vault,
 };
 use ecf_trust::Judge;
-use http::header::ALLOW;
+use http::header::{ALLOW, AUTHORIZATION};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use jiff::{SignedDuration, Timestamp};
 use xmldsig::{Identity, Limits};
@@ -147,11 +147,15 @@ impl App {
         Ok(recipient)
     }
 
-    /// Companies that want to know who calls demand a token.
+    /// Companies that want to know who calls demand a token. One that is shown without need is kept too.
     async fn authorize(&self, recipient: &mut Recipient, call: &Call, now: Timestamp) -> Result<(), ApiError> {
-        if recipient.company.settings.reception_token {
-            let caller = authenticate::check_token(self, recipient, call, now).await?;
-            recipient.caller = Some(caller);
+        let is_demanded = recipient.company.settings.reception_token;
+        if is_demanded || call.headers.contains_key(AUTHORIZATION) {
+            match authenticate::check_token(self, recipient, call, now).await {
+                Ok(caller) => recipient.caller = Some(caller),
+                Err(error) if is_demanded => return Err(error),
+                Err(_) => {}
+            }
         }
         Ok(())
     }
@@ -193,7 +197,7 @@ impl App {
 struct Recipient {
     company: Arc<Company>,
     scope: Scope,
-    /// The subject of the token that the caller showed, where the company demands one.
+    /// The subject of the token that the caller showed.
     caller: Option<String>,
 }
 

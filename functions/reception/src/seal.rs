@@ -157,15 +157,15 @@ mod tests {
     #[test]
     fn s11_a_token_is_a_jwt_and_opens_its_address_for_one_hour() {
         let noon = at("2026-11-27T16:00:00Z");
-        let token = seal(b"key").token("IDCDO-00100000001", HERE, noon).unwrap();
-        let header = jsonwebtoken::decode_header(&token).unwrap();
+        let token = seal(b"key").token("IDCDO-00100000001", HERE, noon).expect("a token");
+        let header = jsonwebtoken::decode_header(&token).expect("a header");
         assert_eq!(header.alg, Algorithm::HS256);
         let opens = |token: &str, address, now| seal(b"key").open_token(token, address, at(now));
         let last = "2026-11-27T16:59:59Z";
         assert_eq!(opens(&token, HERE, last).as_deref(), Some("IDCDO-00100000001"));
         assert_eq!(opens(&token, HERE, "2026-11-27T17:00:00Z"), None);
         assert_eq!(opens(&token, "131880681/ecf", last), None);
-        let forged = seal(b"other").token("IDCDO-00100000001", HERE, noon).unwrap();
+        let forged = seal(b"other").token("IDCDO-00100000001", HERE, noon).expect("a token");
         let signed = token.rsplit_once('.').expect("a dot").0;
         let claims = signed.split_once('.').expect("a dot").1;
         let none = BASE64_URL_SAFE_NO_PAD.encode(r#"{"alg":"none","typ":"JWT"}"#);

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use ecf::Rnc;
-use ecf_runtime::Error;
+use ecf_runtime::{Clock, Error};
 use jiff::{SignedDuration, Timestamp};
 use xmldsig::testing::{self, Cipher, Party};
 
@@ -63,6 +63,6 @@ pub fn certificate(rnc: &str, folder: &Path) -> Result<Vec<u8>, Error> {
     if !file.exists() {
         return Err(format!("{} does not exist; start the system first", file.display()).into());
     }
-    let now = Timestamp::now();
+    let now = Clock::system().now();
     Authority::open(&file, now)?.certify(&rnc, &format!("CONTRIBUYENTE {rnc}"), now)
 }

@@ -121,3 +121,27 @@ async fn a_company_that_demands_tokens_gets_nothing_without_one() {
     api.clock().advance(SignedDuration::from_hours(1));
     assert_eq!(api.post(&path, &xml, Some(&token)).await.status, 401);
 }
+
+#[tokio::test]
+async fn s11_who_got_the_token_is_kept_with_the_document() {
+    let api = Api::start().await;
+    let token = api.token().await;
+    let send = async |encf: &str, token: Option<&str>| {
+        let xml = foreign_receipt(api.company.rnc.as_str(), encf, api.clock().now());
+        let answer = api.post(&api.published(RECEPTION), &xml, token).await;
+        assert_eq!(acknowledged(&answer), received());
+        api.clock().advance(SignedDuration::from_secs(1));
+        api.inbox().await[0].clone()
+    };
+    let named = send("E310000000001", Some(&token)).await;
+    assert_eq!(named.caller.as_deref(), Some(&*named.signer));
+    // Nobody demands one here, so that one of somebody else's is no obstacle.
+    for token in [None, Some("x")] {
+        let encf = if token.is_none() {
+            "E310000000002"
+        } else {
+            "E310000000003"
+        };
+        assert_eq!(send(encf, token).await.caller, None);
+    }
+}
