@@ -18,28 +18,26 @@ pub(crate) async fn confirm(exchange: &Exchange, scope: &Scope, id: &InboxId, at
     if item.authority != Some(AuthorityState::Pending) || item.asked != attempt {
         return Ok(());
     }
-    let lease = now + schedule::LEASE;
-    if !exchange.table.claim_confirmation(scope, &item, now, lease).await? {
+    let attempts = attempt.saturating_add(1);
+    let wait = schedule::wait(attempts);
+    // After the last question the due index brings back an answer that could not be recorded.
+    let next = schedule::look_at(now, wait.unwrap_or(schedule::LEASE));
+    if !exchange.table.claim_confirmation(scope, &item, next).await? {
         return Ok(());
     }
-    let attempts = attempt.saturating_add(1);
-    let state = match ask(exchange, scope, &item, now).await? {
-        Some(state) => state,
-        None => match schedule::wait(attempts) {
-            Some(wait) => {
-                let next = schedule::look_at(now, wait);
-                exchange.table.postpone_confirmation(scope, id, next).await?;
-                let job = ExchangeJob::Confirm {
-                    company: scope.company,
-                    environment: scope.environment,
-                    inbox: *id,
-                    attempt: attempts,
-                };
-                exchange.queue_next(&job, wait).await;
-                return Ok(());
-            }
-            None => AuthorityState::NotFound,
-        },
+    let state = match (ask(exchange, scope, &item, now).await?, wait) {
+        (Some(state), _) => state,
+        (None, None) => AuthorityState::NotFound,
+        (None, Some(wait)) => {
+            let job = ExchangeJob::Confirm {
+                company: scope.company,
+                environment: scope.environment,
+                inbox: *id,
+                attempt: attempts,
+            };
+            exchange.queue_next(&job, wait).await;
+            return Ok(());
+        }
     };
     record(exchange, scope, &item, state).await
 }

@@ -62,7 +62,14 @@ async fn s1_what_the_authority_never_had_is_not_found_after_three_days() {
     // A first question that was lost is on the due index.
     let due = world.due(begin + SignedDuration::from_mins(3)).await;
     assert_eq!(due, [DueRecord::Inbox(item.id)]);
+    world.stack.calls().reset();
     world.run(world.confirm(&item, 0)).await;
+    // The kit's queue ignores delays, so several questions are asked at once. docs/cost.md has these figures.
+    let (units, questions) = (world.stack.calls().units(), f64::from(world.item(&item).await.asked));
+    assert!(
+        units.write <= 4.0 * questions && units.read <= 4.0 * questions,
+        "{questions} questions: {units:?}"
+    );
     // A message that comes twice asks nothing.
     let asked = world.item(&item).await.asked;
     world.run(world.confirm(&item, 0)).await;
@@ -83,16 +90,16 @@ async fn s1_what_the_authority_never_had_is_not_found_after_three_days() {
     assert_eq!((listed, total), (vec![(now.id, now.authority_at)], 1));
 }
 
-/// Whoever died with the question leaves a lease, and the due index brings the item back.
+/// A question is claimed by its number, and the one after it is due from then on, whoever dies.
 #[tokio::test]
-async fn s1_a_question_that_died_is_found_on_the_due_index() {
+async fn s1_a_question_that_died_is_asked_again() {
     let world = World::start().await;
     let item = world.planted().await;
-    let (table, scope, now) = (world.stack.table(), &world.company.scope, world.stack.clock().now());
-    let until = now + SignedDuration::from_mins(3);
-    assert!(table.claim_confirmation(scope, &item, now, until).await.unwrap());
-    assert!(!table.claim_confirmation(scope, &item, now, until).await.unwrap());
-    assert_eq!(world.due(until).await, [DueRecord::Inbox(item.id)]);
+    let (table, scope) = (world.stack.table(), &world.company.scope);
+    let next = world.stack.clock().now() + SignedDuration::from_mins(11);
+    assert!(table.claim_confirmation(scope, &item, next).await.unwrap());
+    assert!(!table.claim_confirmation(scope, &item, next).await.unwrap());
+    assert_eq!(world.due(next).await, [DueRecord::Inbox(item.id)]);
 }
 
 #[tokio::test]

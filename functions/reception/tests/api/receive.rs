@@ -302,3 +302,20 @@ async fn a_company_that_cannot_sign_asks_the_sender_to_come_again() {
         (503, Some("600"))
     );
 }
+
+/// docs/cost.md has these figures.
+#[tokio::test]
+async fn a_received_receipt_stays_within_its_budget() {
+    let api = Api::start().await;
+    api.stack.trust_authority().await;
+    let xml = unsigned_receipt(api.company.rnc.as_str(), ENCF, api.clock().now());
+    for (xml, write) in [
+        (sign_foreign(&xml), 13.0),
+        (sign_certified(&format!("RNC{FOREIGN_RNC}"), &other(&api)), 12.0),
+    ] {
+        api.stack.calls().reset();
+        assert_eq!(acknowledged(&api.receive(&xml).await), received());
+        let units = api.stack.calls().units();
+        assert!(units.write <= write && units.read <= 4.0, "{units:?}");
+    }
+}

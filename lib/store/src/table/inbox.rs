@@ -50,7 +50,6 @@ const AUTHORITY: &str = "au";
 const AUTHORITY_AT: &str = "aat";
 const SUPERSEDED_BY: &str = "sb";
 const ASKED: &str = "aq";
-const LEASE: &str = "lu";
 const REVISION: &str = "rv";
 /// Of a number: it belongs to a document that is proven.
 const PROVEN: &str = "pv";

@@ -5,9 +5,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{
-    ASKED, AUTHORITY, AUTHORITY_AT, ID, InboxItem, InboxList, LEASE, PROVEN, REVISION, SUPERSEDED_BY, current_list,
-};
+use super::{ASKED, AUTHORITY, AUTHORITY_AT, ID, InboxItem, InboxList, PROVEN, REVISION, SUPERSEDED_BY, current_list};
 use crate::{
     StoreError,
     ids::{InboxId, Scope},
@@ -63,35 +61,22 @@ impl AuthorityState {
 }
 
 impl Table {
-    /// Begins the next question. `false`: another attempt has it, or the answer is known.
+    /// Begins the next question, and says when the one after it is due. `false`: another attempt has it, or the answer is known.
     pub async fn claim_confirmation(
         &self,
         scope: &Scope,
         seen: &InboxItem,
-        now: Timestamp,
-        until: Timestamp,
+        next: Timestamp,
     ) -> Result<bool, StoreError> {
         let change = Change::of(keys::inbox_item(scope, InboxList::All, &seen.id))
             .set(ASKED, number(seen.asked.saturating_add(1)))
-            .set(LEASE, instant(until))
-            .set(DUE.sk, text(keys::due_sort(until)))
-            .when("attribute_exists(#ds) AND (attribute_not_exists(#lu) OR #lu <= :now)")
-            .bind(":now", instant(now))
+            .set(DUE.sk, text(keys::due_sort(next)))
+            .when("attribute_exists(#ds)")
             .still(ASKED, (seen.asked > 0).then(|| number(seen.asked)));
         Ok(matches!(
             self.apply("claim confirmation", change).await?,
             Applied::Done(_)
         ))
-    }
-
-    /// Sets when the question is asked again.
-    pub async fn postpone_confirmation(&self, scope: &Scope, id: &InboxId, next: Timestamp) -> Result<(), StoreError> {
-        let change = Change::of(keys::inbox_item(scope, InboxList::All, id))
-            .set(DUE.sk, text(keys::due_sort(next)))
-            .remove(&[LEASE])
-            .when("attribute_exists(#ds)");
-        self.apply("postpone confirmation", change).await?;
-        Ok(())
     }
 
     /// Records a final answer with its announcement. An accepted document gets the number, and the others of that number are
@@ -170,7 +155,7 @@ impl Table {
                 .set(REVISION, number(item.revision.saturating_add(1)))
                 .still(REVISION, revision);
             if news.is_some() {
-                record = record.remove(&[DUE.pk, DUE.sk, LEASE]);
+                record = record.remove(&[DUE.pk, DUE.sk]);
             }
             let copy = on(keys::inbox_item(scope, current_list(&item), id)).when("attribute_exists(#pk)");
             let mut parts = vec![Part::Update(record), Part::Update(copy)];
