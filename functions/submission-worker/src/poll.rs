@@ -1,7 +1,8 @@
 //! Asking for the verdict of a receipt that was handed over.
 
 use ecf_runtime::Outcome;
-use ecf_store::{LONGEST_DELAY, StoreError, SubmissionJob};
+use ecf_store::{LONGEST_DELAY, Receipt, StoreError, SubmissionJob};
+use ecf_taxauth::{Judged, ResultQuery, Session, TaxAuthError};
 
 use crate::{App, hold, later, schedule, send, verdict};
 
@@ -21,7 +22,7 @@ pub(crate) async fn poll(app: &App, job: &SubmissionJob) -> Result<Outcome<Submi
         .tokens
         .session(receipt.scope.environment, &identity)
         .of_company(&receipt.scope.company);
-    match session.result(track_id).await {
+    match result(&session, &receipt, track_id).await {
         Ok(judged) if judged.verdict.is_final() => verdict::record(app, job, &session, &receipt, &judged).await,
         Ok(_) => Ok(schedule::poll_again(job)),
         Err(error) => {
@@ -41,4 +42,14 @@ pub(crate) async fn poll(app: &App, job: &SubmissionJob) -> Result<Outcome<Submi
             }
         }
     }
+}
+
+/// The verdict of a submission of this receipt.
+pub(crate) async fn result(session: &Session<'_>, receipt: &Receipt, track_id: &str) -> Result<Judged, TaxAuthError> {
+    let submission = ResultQuery {
+        track_id,
+        rnc_emisor: &receipt.company_rnc,
+        encf: receipt.encf(),
+    };
+    session.result(submission).await
 }

@@ -7,6 +7,7 @@ use ecf_store::{Receipt, StoreError, SubmissionJob};
 use ecf_taxauth::{Judged, Session, Verdict, where_to_look};
 
 use crate::look_up::{Found, ask, soon};
+use crate::poll::result;
 use crate::{App, later, send, verdict};
 
 /// Finds out whose copy used the number. `said` is the verdict that says 1209, or a refusal without a verdict.
@@ -26,7 +27,7 @@ pub(crate) async fn of_used_number(
         Ok(Found::Track(track_id)) if receipt.track_id.is_none() => {
             return send::submitted(app, receipt, &track_id).await;
         }
-        Ok(Found::Track(track_id)) => match session.result(&track_id).await {
+        Ok(Found::Track(track_id)) => match result(session, receipt, &track_id).await {
             Ok(judged) => (judged, Some(track_id)),
             Err(error) => return again(app, job, receipt, error.retry_after()).await,
         },

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use crate::about::About;
 use crate::body::{Body, Record, Value, plain};
 
 /// The code for a number that is already used.
@@ -61,6 +62,8 @@ pub struct Answer {
     pub track_id: Option<String>,
     /// The text as it came, bounded.
     pub raw: String,
+    /// What it says that it is about.
+    pub(crate) about: About,
     is_cut: bool,
 }
 
@@ -81,6 +84,7 @@ impl Answer {
             secuencia_utilizada: None,
             track_id: None,
             raw,
+            about: About::default(),
             is_cut,
         };
         match body {
@@ -111,6 +115,7 @@ impl Answer {
         } else {
             Shape::Record
         };
+        self.about = About::of(record);
         self.codigo = record.text("codigo").map(str::to_owned);
         self.estado = record.text("estado").map(str::to_owned);
         self.track_id = record.text("trackid").map(str::to_owned);

@@ -32,6 +32,16 @@ pub enum Lost {
     /// A success that says neither what became of the document nor why not.
     #[error("answered with success and nothing that can be understood")]
     Odd(Box<Answer>),
+    /// An answer about another receipt, taxpayer or submission.
+    #[error("answered about another: {member} {given}")]
+    Another {
+        /// The member of the answer that names it.
+        member: &'static str,
+        /// What it names.
+        given: String,
+        /// The whole answer.
+        answer: Box<Answer>,
+    },
 }
 
 /// Why a call has no result.
@@ -144,7 +154,7 @@ impl TaxAuthError {
             Self::Unknown { service, cause } => match cause {
                 Lost::TimedOut(_) | Lost::Broken(_) => (service, true),
                 Lost::Status { status, .. } => (service, *status >= 500),
-                Lost::Odd(_) => (service, false),
+                Lost::Odd(_) | Lost::Another { .. } => (service, false),
             },
             Self::Unavailable { service, status, .. } => (service, *status >= 500),
             Self::NoToken(TokenError::Authority(error)) => return error.outage(),
@@ -182,7 +192,7 @@ impl TaxAuthError {
     pub fn answer(&self) -> Option<&Answer> {
         match self {
             Self::Unknown {
-                cause: Lost::Status { answer, .. } | Lost::Odd(answer),
+                cause: Lost::Status { answer, .. } | Lost::Odd(answer) | Lost::Another { answer, .. },
                 ..
             }
             | Self::Unavailable { answer, .. }

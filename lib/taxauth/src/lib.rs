@@ -13,6 +13,7 @@
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
+mod about;
 mod answer;
 mod body;
 mod breaker;
@@ -41,7 +42,9 @@ pub use directory::{Directory, DirectoryError, Known, Wanted};
 pub use endpoints::{Endpoints, EndpointsError, Service, where_to_look};
 pub use error::{Lost, TaxAuthError};
 pub use gates::{Gates, Held, current_window, passage};
-pub use services::{ReceiptQuery, ReceiptState, Ruling, Sent, Submission, Submissions, SummaryQuery, read_grant};
+pub use services::{
+    ReceiptQuery, ReceiptState, ResultQuery, Ruling, Sent, Submission, Submissions, SummaryQuery, read_grant,
+};
 pub use session::Session;
 pub use status::StatusError;
 pub use token::Token;

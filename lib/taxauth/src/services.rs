@@ -17,23 +17,26 @@ mod ruling;
 
 pub use autenticacion::read_grant;
 pub use consultaestado::{ReceiptQuery, ReceiptState};
+pub use consultaresultado::ResultQuery;
 pub use consultarfce::SummaryQuery;
 pub use consultatrackids::{Submission, Submissions};
 pub use recepcion::Sent;
 pub use ruling::Ruling;
 
+use crate::about::Asked;
 use crate::answer::Answer;
 use crate::client::{Reply, says_not_found};
+use crate::endpoints::Service;
 use crate::error::TaxAuthError;
 use crate::verdict::{Judged, Verdict};
 
 /// The verdict in the reply to a question, "not found" with a 4xx status included.
-fn judged(reply: Result<Reply, TaxAuthError>) -> Result<Judged, TaxAuthError> {
+fn judged(service: Service, asked: Asked<'_>, reply: Result<Reply, TaxAuthError>) -> Result<Judged, TaxAuthError> {
     match reply {
-        Ok(reply) => Ok(Judged::of(reply.answer())),
+        Ok(reply) => asked.check(service, reply.answer()).map(Judged::of),
         Err(TaxAuthError::Refused { answer, .. }) if is_not_found(&answer) => Ok(Judged {
             verdict: Verdict::NotFound,
-            answer: *answer,
+            answer: asked.check(service, *answer)?,
         }),
         Err(error) => Err(error),
     }

@@ -10,7 +10,7 @@ use xmldsig::Identity;
 use crate::endpoints::Service;
 use crate::error::TaxAuthError;
 use crate::gates::Caller;
-use crate::services::{ReceiptQuery, ReceiptState, Ruling, Sent, Submissions, SummaryQuery};
+use crate::services::{ReceiptQuery, ReceiptState, ResultQuery, Ruling, Sent, Submissions, SummaryQuery};
 use crate::token::Token;
 use crate::tokens::{Lane, TokenError, Tokens};
 use crate::upload::Upload;
@@ -106,9 +106,9 @@ impl<'a> Session<'a> {
     ///
     /// # Errors
     /// When the service cannot be asked; the question may be repeated.
-    pub async fn result(&self, track_id: &str) -> Result<Judged, TaxAuthError> {
+    pub async fn result(&self, submission: ResultQuery<'_>) -> Result<Judged, TaxAuthError> {
         self.call(Service::ConsultaResultado, |token| async move {
-            self.tokens.taxauth().result(self.environment, &token, track_id).await
+            self.tokens.taxauth().result(self.environment, &token, submission).await
         })
         .await
     }

@@ -2,6 +2,8 @@
 
 use ecf::{Encf, Rnc};
 
+use crate::about::Asked;
+
 /// A signed document and its file name.
 ///
 /// The bytes travel as they are: no byte-order mark, no declaration, nothing is added ("001 Archivo no válido").
@@ -9,6 +11,9 @@ use ecf::{Encf, Rnc};
 pub struct Upload {
     pub(crate) file_name: String,
     pub(crate) xml: Vec<u8>,
+    /// What its answer is about, where the answer names it.
+    issuer: Option<Rnc>,
+    encf: Option<Encf>,
 }
 
 impl Upload {
@@ -18,6 +23,8 @@ impl Upload {
         Self {
             file_name: format!("{rnc_emisor}{encf}.xml"),
             xml,
+            issuer: Some(rnc_emisor.clone()),
+            encf: Some(*encf),
         }
     }
 
@@ -27,6 +34,8 @@ impl Upload {
         Self {
             file_name: format!("{rnc_comprador}{encf}.xml"),
             xml,
+            issuer: None,
+            encf: Some(*encf),
         }
     }
 
@@ -36,6 +45,16 @@ impl Upload {
         Self {
             file_name: format!("{rnc_emisor}ANECF.xml"),
             xml,
+            issuer: Some(rnc_emisor.clone()),
+            encf: None,
+        }
+    }
+
+    pub(crate) fn asked(&self) -> Asked<'_> {
+        Asked {
+            rnc_emisor: self.issuer.as_ref(),
+            encf: self.encf.as_ref(),
+            track_id: None,
         }
     }
 
@@ -44,6 +63,8 @@ impl Upload {
         Self {
             file_name: "semilla.xml".to_owned(),
             xml,
+            issuer: None,
+            encf: None,
         }
     }
 }

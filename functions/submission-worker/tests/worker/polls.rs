@@ -77,6 +77,34 @@ async fn answers_that_are_no_verdict_lead_to_another_question() {
     }
 }
 
+/// A foreign "rejected, number free" would free a number in use, and the next receipt would get it.
+#[tokio::test]
+async fn r3_an_answer_about_another_receipt_is_asked_for_again() {
+    let free = r#""codigo":2,"estado":"Rechazado","secuenciaUtilizada":false"#;
+    let others = [
+        ("consultaresultado", r#""eNCF":"E310000009999""#),
+        ("consultaresultado", r#""rnc":"101672919""#),
+        (
+            "consultaresultado",
+            r#""trackId":"2a0e4fcb-5e3b-4b86-a1b4-2a6f8c2b9f11""#,
+        ),
+        ("recepcionfc", r#""encf":"E320000009999""#),
+        ("recepcionfc", r#""rnc":"101672919""#),
+    ];
+    let mut world = World::start().await;
+    for (place, (service, other)) in others.into_iter().enumerate() {
+        let ecf_type = if service == "recepcionfc" { 32 } else { 31 };
+        let encf = format!("E{ecf_type}{:010}", place + 1);
+        let fault = json!({
+            "service": service, "encf": encf, "times": 1, "fault": "status", "status": 200, "body": format!("{{{free},{other}}}"),
+        });
+        world.authority.order(fault).await;
+        let issued = world.issue(&encf).await;
+        let receipt = world.run_until_quiet(&issued).await;
+        assert_eq!(receipt.state, ReceiptState::Accepted, "{service} {other}");
+    }
+}
+
 #[tokio::test]
 async fn a_question_waits_as_long_as_the_authority_asks() {
     let mut world = World::start().await;

@@ -3,6 +3,7 @@
 use ecf::{Encf, Environment, Rnc};
 
 use super::judged;
+use crate::about::Asked;
 use crate::body::Body;
 use crate::client::TaxAuth;
 use crate::endpoints::Service;
@@ -50,9 +51,14 @@ impl TaxAuth {
         let reply = self
             .ask(Service::ConsultaEstado, environment, Some(token), &query)
             .await;
+        let asked = Asked {
+            rnc_emisor: Some(receipt.rnc_emisor),
+            encf: Some(receipt.encf),
+            track_id: None,
+        };
         let codigo_seguridad = reply.as_ref().ok().and_then(|reply| codigo_seguridad(&reply.body()));
         Ok(ReceiptState {
-            judged: judged(reply)?,
+            judged: judged(Service::ConsultaEstado, asked, reply)?,
             codigo_seguridad,
         })
     }

@@ -3,6 +3,7 @@
 use ecf::{Encf, Environment, Rnc};
 
 use super::judged;
+use crate::about::Asked;
 use crate::client::TaxAuth;
 use crate::endpoints::Service;
 use crate::error::TaxAuthError;
@@ -35,6 +36,16 @@ impl TaxAuth {
             ("ENCF", &encf),
             ("Cod_Seguridad_eCF", summary.codigo_seguridad),
         ];
-        judged(self.ask(Service::ConsultaRfce, environment, Some(token), &query).await)
+        let service = Service::ConsultaRfce;
+        let asked = Asked {
+            rnc_emisor: Some(summary.rnc_emisor),
+            encf: Some(summary.encf),
+            track_id: None,
+        };
+        judged(
+            service,
+            asked,
+            self.ask(service, environment, Some(token), &query).await,
+        )
     }
 }

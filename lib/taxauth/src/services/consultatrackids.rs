@@ -2,6 +2,7 @@
 
 use ecf::{Encf, Environment, Rnc};
 
+use crate::about::{About, Asked};
 use crate::answer::{Answer, number};
 use crate::body::{Body, Record, Value};
 use crate::client::{TaxAuth, says_not_found};
@@ -40,6 +41,11 @@ impl TaxAuth {
         rnc_emisor: &Rnc,
         encf: &Encf,
     ) -> Result<Submissions, TaxAuthError> {
+        let asked = Asked {
+            rnc_emisor: Some(rnc_emisor),
+            encf: Some(encf),
+            track_id: None,
+        };
         let rnc_emisor = rnc_emisor.to_string();
         let encf = encf.to_string();
         let query = [("rncemisor", rnc_emisor.as_str()), ("encf", &encf)];
@@ -47,22 +53,36 @@ impl TaxAuth {
             .ask(Service::ConsultaTrackIds, environment, Some(token), &query)
             .await
         {
-            Ok(reply) => Ok(read(&reply.body(), reply.answer())),
-            Err(TaxAuthError::Refused { answer, .. }) if says_none(&answer) => Ok(Submissions::None(*answer)),
+            Ok(reply) => {
+                let (body, mut answer) = (reply.body(), reply.answer());
+                // One record of a list that is another's makes the whole list another's.
+                for record in records(&body) {
+                    answer.about = About::of(record);
+                    answer = asked.check(Service::ConsultaTrackIds, answer)?;
+                }
+                Ok(read(&body, answer))
+            }
+            Err(TaxAuthError::Refused { answer, .. }) if says_none(&answer) => {
+                asked.check(Service::ConsultaTrackIds, *answer).map(Submissions::None)
+            }
             Err(error) => Err(error),
         }
     }
 }
 
-pub(crate) fn read(body: &Body, answer: Answer) -> Submissions {
-    let records: Vec<&Record> = match body {
+fn records(body: &Body) -> Vec<&Record> {
+    match body {
         Body::Record(record) => match record.all("trackids").next() {
             Some(_) => record.all("trackids").filter_map(as_record).collect(),
             None => vec![record],
         },
         Body::List(items) => items.iter().filter_map(as_record).collect(),
         _ => Vec::new(),
-    };
+    }
+}
+
+pub(crate) fn read(body: &Body, answer: Answer) -> Submissions {
+    let records = records(body);
     let found: Vec<_> = records.iter().filter_map(|record| submission(record)).collect();
     if !found.is_empty() {
         return Submissions::Found(found);

@@ -43,7 +43,8 @@ impl TaxAuth {
             Err(TaxAuthError::Refused { answer, .. }) => return Ok(Sent::Refused(*answer)),
             reply => reply?,
         };
-        sent(&reply.body(), reply.answer()).map_err(|answer| TaxAuthError::Unknown {
+        let answer = upload.asked().check(Service::Recepcion, reply.answer())?;
+        sent(&reply.body(), answer).map_err(|answer| TaxAuthError::Unknown {
             service: Service::Recepcion,
             cause: Lost::Odd(answer),
         })

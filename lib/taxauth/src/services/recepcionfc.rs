@@ -27,7 +27,7 @@ impl TaxAuth {
                 status,
                 service,
             }) => {
-                let judged = Judged::of(*answer);
+                let judged = Judged::of(upload.asked().check(service, *answer)?);
                 return match judged.verdict {
                     Verdict::Rejected { .. } => Ok(judged),
                     _ => Err(TaxAuthError::Refused {
@@ -39,7 +39,7 @@ impl TaxAuth {
             }
             reply => reply?,
         };
-        let judged = Judged::of(reply.answer());
+        let judged = Judged::of(upload.asked().check(service, reply.answer())?);
         match judged.verdict {
             Verdict::Unclear | Verdict::NotFound => Err(TaxAuthError::Unknown {
                 service,

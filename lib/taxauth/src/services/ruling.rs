@@ -48,8 +48,10 @@ impl TaxAuth {
     ) -> Result<Ruling, TaxAuthError> {
         let sent = self.upload(service, environment, Some(token), upload, Effect::Submits);
         let answer = match sent.await {
-            Err(TaxAuthError::Refused { answer, .. }) => return Ok(Ruling::Refused(*answer)),
-            reply => reply?.answer(),
+            Err(TaxAuthError::Refused { answer, .. }) => {
+                return Ok(Ruling::Refused(upload.asked().check(service, *answer)?));
+            }
+            reply => upload.asked().check(service, reply?.answer())?,
         };
         Ruling::of(answer.clone()).ok_or_else(|| TaxAuthError::Unknown {
             service,

@@ -8,6 +8,7 @@ use ecf_taxauth::{Held, Passage, TaxAuthError, TokenError, Tokens};
 use jiff::SignedDuration;
 
 use crate::double::{Double, Play};
+use crate::submission;
 use crate::world::{ENVIRONMENT, Refused, World, authority};
 
 fn company(number: u8) -> CompanyId {
@@ -33,7 +34,7 @@ async fn ask(world: &World, process: &Tokens, number: u8) -> Result<(), TaxAuthE
     let session = process
         .session(ENVIRONMENT, &world.identity)
         .of_company(&company(number));
-    session.result("t").await.map(drop)
+    session.result(submission()).await.map(drop)
 }
 
 fn held(outcome: Result<(), TaxAuthError>) -> Held {

@@ -2,16 +2,16 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use axum::Router;
 use axum::extract::State;
 use axum::http::Uri;
-use ecf::Environment;
+use ecf::{Encf, Environment, Rnc};
 use ecf_store::StoredToken;
-use ecf_taxauth::{Sent, TaxAuthError, TokenError, Upload, Verdict, Waiting};
+use ecf_taxauth::{ResultQuery, Sent, TaxAuthError, TokenError, Upload, Verdict, Waiting};
 use jiff::SignedDuration;
 use tokio::sync::watch;
 use xmldsig::Limits;
@@ -24,6 +24,17 @@ mod world;
 
 use double::{Double, Play, Seen};
 use world::{ENVIRONMENT, Refused, SEED, World, authority, bearer, refusing};
+
+/// What is asked for wherever the question does not matter.
+fn submission() -> ResultQuery<'static> {
+    static RECEIPT: LazyLock<(Rnc, Encf)> =
+        LazyLock::new(|| ("130000001".parse().unwrap(), "E310000000001".parse().unwrap()));
+    ResultQuery {
+        track_id: "t",
+        rnc_emisor: &RECEIPT.0,
+        encf: Some(&RECEIPT.1),
+    }
+}
 
 fn services(double: &Double) -> Vec<String> {
     let service = |seen: Seen| {
@@ -52,7 +63,11 @@ async fn the_first_call_signs_a_seed_and_the_second_does_not() {
     let double = authority(&world, &Refused::default()).await;
     let tokens = world.process(&double.base);
     for _ in 0..2 {
-        let judged = tokens.session(ENVIRONMENT, &world.identity).result("t").await.unwrap();
+        let judged = tokens
+            .session(ENVIRONMENT, &world.identity)
+            .result(submission())
+            .await
+            .unwrap();
         assert_eq!(judged.verdict, Verdict::Accepted);
     }
     assert_eq!(services(&double), ["semilla", "validarsemilla", "estado", "estado"]);
@@ -76,13 +91,13 @@ async fn another_process_takes_the_shared_token_which_lies_sealed() {
     world
         .process(&double.base)
         .session(ENVIRONMENT, &world.identity)
-        .result("t")
+        .result(submission())
         .await
         .unwrap();
     world
         .process(&double.base)
         .session(ENVIRONMENT, &world.identity)
-        .result("t")
+        .result(submission())
         .await
         .unwrap();
     assert_eq!(services(&double), ["semilla", "validarsemilla", "estado", "estado"]);
@@ -115,7 +130,7 @@ async fn fifty_senders_of_three_processes_ask_for_one_token() {
         senders.spawn(async move {
             tokens
                 .session(ENVIRONMENT, &world.identity)
-                .result("t")
+                .result(submission())
                 .await
                 .map(|_| ())
         });
@@ -132,12 +147,12 @@ async fn a_token_is_renewed_a_minute_before_its_end() {
     let double = authority(&world, &Refused::default()).await;
     let tokens = world.process(&double.base);
     let session = tokens.session(ENVIRONMENT, &world.identity);
-    session.result("t").await.unwrap();
+    session.result(submission()).await.unwrap();
     world.advance(SignedDuration::from_secs(58 * 60 + 59));
-    session.result("t").await.unwrap();
+    session.result(submission()).await.unwrap();
     assert_eq!(grants(&double), 1);
     world.advance(SignedDuration::from_secs(1));
-    session.result("t").await.unwrap();
+    session.result(submission()).await.unwrap();
     assert_eq!(grants(&double), 2);
     assert_eq!(bearer(double.seen().last().unwrap()), "token-2");
 }
@@ -147,7 +162,11 @@ async fn a_401_drops_the_token_that_was_used_and_the_call_is_made_again() {
     let world = World::new().await;
     let double = authority(&world, &refusing(&["token-1"])).await;
     let tokens = world.process(&double.base);
-    let judged = tokens.session(ENVIRONMENT, &world.identity).result("t").await.unwrap();
+    let judged = tokens
+        .session(ENVIRONMENT, &world.identity)
+        .result(submission())
+        .await
+        .unwrap();
     assert_eq!(judged.verdict, Verdict::Accepted);
     assert_eq!(
         services(&double),
@@ -164,7 +183,7 @@ async fn a_401_drops_the_token_that_was_used_and_the_call_is_made_again() {
     world
         .process(&double.base)
         .session(ENVIRONMENT, &world.identity)
-        .result("t")
+        .result(submission())
         .await
         .unwrap();
     assert_eq!(grants(&double), 2);
@@ -177,12 +196,20 @@ async fn a_late_401_does_not_drop_the_token_that_came_after() {
     let double = authority(&world, &refused).await;
     let (early, late) = (world.process(&double.base), world.process(&double.base));
     for tokens in [&early, &late] {
-        tokens.session(ENVIRONMENT, &world.identity).result("t").await.unwrap();
+        tokens
+            .session(ENVIRONMENT, &world.identity)
+            .result(submission())
+            .await
+            .unwrap();
     }
     // Both hold token-1 when it ceases to be good.
     refused.lock().unwrap().push("token-1");
     for tokens in [&early, &late] {
-        tokens.session(ENVIRONMENT, &world.identity).result("t").await.unwrap();
+        tokens
+            .session(ENVIRONMENT, &world.identity)
+            .result(submission())
+            .await
+            .unwrap();
         assert_eq!(bearer(double.seen().last().unwrap()), "token-2");
     }
     assert_eq!(grants(&double), 2);
@@ -266,7 +293,7 @@ async fn an_authority_that_fails_grants_nothing_and_that_is_an_outage() {
     let error = world
         .process(&failing.base)
         .session(ENVIRONMENT, &world.identity)
-        .result("t")
+        .result(submission())
         .await
         .unwrap_err();
     assert!(
@@ -280,7 +307,7 @@ async fn an_authority_that_fails_grants_nothing_and_that_is_an_outage() {
     let error = world
         .process(&odd.base)
         .session(ENVIRONMENT, &world.identity)
-        .result("t")
+        .result(submission())
         .await
         .unwrap_err();
     assert!(matches!(&error, TaxAuthError::NoToken(TokenError::Odd(_))), "{error:?}");
@@ -307,7 +334,7 @@ async fn who_waits_for_a_dead_refresh_gives_up_and_later_takes_it_over() {
     let tokens = world.process(&double.base).with_waiting(waiting);
     let error = tokens
         .session(ENVIRONMENT, &world.identity)
-        .result("t")
+        .result(submission())
         .await
         .unwrap_err();
     assert!(
@@ -317,7 +344,11 @@ async fn who_waits_for_a_dead_refresh_gives_up_and_later_takes_it_over() {
     assert!(double.seen().is_empty());
 
     world.advance(lease);
-    tokens.session(ENVIRONMENT, &world.identity).result("t").await.unwrap();
+    tokens
+        .session(ENVIRONMENT, &world.identity)
+        .result(submission())
+        .await
+        .unwrap();
 }
 
 #[tokio::test]
@@ -337,7 +368,7 @@ async fn a_shared_token_that_does_not_open_is_replaced() {
     world
         .process(&double.base)
         .session(ENVIRONMENT, &world.identity)
-        .result("t")
+        .result(submission())
         .await
         .unwrap();
     assert_eq!(grants(&double), 1);
@@ -367,7 +398,7 @@ async fn four_calls_of_a_certificate_run_at_a_time() {
     world
         .process(&double.base)
         .session(ENVIRONMENT, &world.identity)
-        .result("t")
+        .result(submission())
         .await
         .unwrap();
 
@@ -388,7 +419,7 @@ async fn four_calls_of_a_certificate_run_at_a_time() {
         calls.spawn(async move {
             tokens
                 .session(ENVIRONMENT, &world.identity)
-                .result("t")
+                .result(submission())
                 .await
                 .map(|_| ())
         });

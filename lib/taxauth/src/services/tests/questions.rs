@@ -2,11 +2,20 @@
 
 use super::wire::nobody;
 use super::*;
-use crate::services::{ReceiptQuery, Submissions, SummaryQuery};
+use crate::services::{ReceiptQuery, ResultQuery, Submissions, SummaryQuery};
 
 async fn ask(play: Play) -> Result<Verdict, TaxAuthError> {
     let double = playing(vec![play]).await;
-    Ok(client(&double.base).result(ENVIRONMENT, &token(), "t").await?.verdict)
+    let (rnc, encf) = (rnc(), encf());
+    let submission = ResultQuery {
+        track_id: "t",
+        rnc_emisor: &rnc,
+        encf: Some(&encf),
+    };
+    Ok(client(&double.base)
+        .result(ENVIRONMENT, &token(), submission)
+        .await?
+        .verdict)
 }
 
 #[tokio::test]
@@ -82,7 +91,12 @@ async fn every_value_of_a_query_is_encoded_by_itself() {
     let double =
         Double::answering(|_| Play::new(200, r#"{"codigo":1,"estado":"Aceptado","codigoSeguridad":"a+/=&c"}"#)).await;
     let (client, token, rnc, encf) = (client(&double.base), token(), rnc(), encf());
-    client.result(ENVIRONMENT, &token, "a b&trackid=c").await.unwrap();
+    let submission = ResultQuery {
+        track_id: "a b&trackid=c",
+        rnc_emisor: &rnc,
+        encf: Some(&encf),
+    };
+    client.result(ENVIRONMENT, &token, submission).await.unwrap();
     let comprador: Rnc = "130000002".parse().unwrap();
     let query = ReceiptQuery {
         rnc_emisor: &rnc,
