@@ -4,7 +4,8 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::messages::Rfce;
 use ecf::{Amounts, Draft, Encf, Fecha, FechaHora, Node, Numbered, ReceiptState, ReceiptType};
 use ecf_store::{
-    ContentHash, Created, Mode, NewNote, NewReceipt, Receipt, ReceiptId, Scope, Signed, SubmissionJob, Verdict,
+    ContentHash, Created, Mode, NewNote, NewReceipt, OutboxEntry, Receipt, ReceiptId, Scope, Signed, SubmissionJob,
+    Verdict,
 };
 use serde_json::{Value, json};
 use xmldsig::Identity;
@@ -25,8 +26,8 @@ impl TestStack {
         self.signed(company, encf, key, &payload, None).await
     }
 
-    /// The same receipt after the authority accepted it; nothing of it is in its outbox.
-    pub async fn accept(&self, receipt: &Receipt) -> Receipt {
+    /// The same receipt after the authority accepted it, with these entries in its outbox.
+    pub async fn accept(&self, receipt: &Receipt, outbox: Vec<OutboxEntry>) -> Receipt {
         let (table, now) = (self.table(), self.clock().now());
         let (scope, id) = (&receipt.scope, &receipt.public_id);
         let minute = jiff::SignedDuration::from_mins(1);
@@ -45,7 +46,7 @@ impl TestStack {
             error_message: None,
             secuencia_utilizada: None,
             taxauth_response: None,
-            outbox: Vec::new(),
+            outbox,
         };
         table
             .record_verdict(scope, id, verdict, now)

@@ -12,10 +12,10 @@ use std::time::Duration;
 use approvals::{App, router};
 use axum::Router;
 use base64::{Engine, prelude::BASE64_STANDARD};
-use ecf::{Environment, ReceiptState};
+use ecf::Environment;
 use ecf_runtime::Clock;
 use ecf_simulator::{Options, Simulator};
-use ecf_store::{InboxItem, Receipt, Verdict};
+use ecf_store::{InboxItem, Receipt};
 use ecf_testkit::{
     Answer, FOREIGN_RNC, P12_PIN, Peer, TestCompany, TestStack, foreign_receipt, request, sign_foreign, test_p12,
 };
@@ -161,28 +161,7 @@ impl World {
     /// A receipt of the company's own that the authority accepted.
     pub(crate) async fn own_receipt(&self, encf: &str) -> Receipt {
         let receipt = self.stack.signed_receipt(&self.company, encf).await;
-        let (table, now) = (self.stack.table(), self.stack.clock().now());
-        let scope = &self.company.scope;
-        let lease = jiff::SignedDuration::from_mins(1);
-        table.claim_send(scope, &receipt.public_id, now, lease).await.unwrap();
-        table
-            .record_submitted(scope, &receipt.public_id, "track-1", now)
-            .await
-            .unwrap();
-        let verdict = Verdict {
-            state: ReceiptState::Accepted,
-            track_id: None,
-            error_code: None,
-            error_message: None,
-            secuencia_utilizada: None,
-            taxauth_response: None,
-            outbox: Vec::new(),
-        };
-        table
-            .record_verdict(scope, &receipt.public_id, verdict, now)
-            .await
-            .unwrap();
-        table.receipt(scope, &receipt.public_id).await.unwrap().unwrap()
+        self.stack.accept(&receipt, Vec::new()).await
     }
 }
 

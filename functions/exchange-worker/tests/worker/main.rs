@@ -10,13 +10,11 @@ mod deliveries;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use ecf::ReceiptState;
 use ecf_runtime::{Clock, process_batch};
 use ecf_simulator::{Options, Simulator};
-use ecf_store::{BuyerDelivery, ExchangeJob, OutboxEntry, Receipt, Verdict};
+use ecf_store::{BuyerDelivery, ExchangeJob, OutboxEntry, Receipt};
 use ecf_testkit::{Peer, Queue, TestCompany, TestStack};
 use exchange_worker::{App, handle};
-use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 /// Nothing on loopback takes that long.
@@ -100,24 +98,7 @@ impl World {
     }
 
     pub(crate) async fn accept(&self, receipt: &Receipt) -> Receipt {
-        let (table, now) = (self.stack.table(), self.stack.clock().now());
-        let (scope, id) = (&self.company.scope, &receipt.public_id);
-        table
-            .claim_send(scope, id, now, SignedDuration::from_mins(1))
-            .await
-            .unwrap();
-        table.record_submitted(scope, id, "track-1", now).await.unwrap();
-        let verdict = Verdict {
-            state: ReceiptState::Accepted,
-            track_id: None,
-            error_code: None,
-            error_message: None,
-            secuencia_utilizada: None,
-            taxauth_response: None,
-            outbox: vec![OutboxEntry::Exchange],
-        };
-        table.record_verdict(scope, id, verdict, now).await.unwrap();
-        self.receipt(receipt).await
+        self.stack.accept(receipt, vec![OutboxEntry::Exchange]).await
     }
 
     pub(crate) async fn receipt(&self, receipt: &Receipt) -> Receipt {

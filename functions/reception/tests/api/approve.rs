@@ -32,7 +32,7 @@ impl Api {
     /// A receipt that the authority accepted.
     async fn accepted(&self) -> Receipt {
         let receipt = self.stack.signed_receipt(&self.company, ENCF).await;
-        self.stack.accept(&receipt).await
+        self.stack.accept(&receipt, Vec::new()).await
     }
 
     async fn receipt(&self) -> Receipt {

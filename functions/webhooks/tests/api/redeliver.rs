@@ -1,11 +1,10 @@
 //! `POST /api/v1/client/webhooks/{id}/deliveries/{delivery_id}/redeliver`.
 
-use ecf::{ReceiptState, StampHosts};
-use ecf_store::{Delivery, DeliveryId, OutboxEntry, Receipt, Recorded, Subject, Verdict, WebhookJob};
+use ecf::StampHosts;
+use ecf_store::{Delivery, DeliveryId, OutboxEntry, Receipt, Subject, WebhookJob};
 use ecf_testkit::{Queue, Receiver};
 use ecf_webhooks::event_body;
 use http::Method;
-use jiff::SignedDuration;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -14,28 +13,7 @@ use crate::{Api, PUBLIC, WEBHOOKS, id_of};
 /// A receipt with its verdict.
 async fn judged(api: &Api) -> Receipt {
     let receipt = api.stack.signed_receipt(&api.company, "E310000000001").await;
-    let (table, scope, id, now) = (
-        api.stack.table(),
-        receipt.scope,
-        receipt.public_id,
-        api.stack.clock().now(),
-    );
-    let lease = SignedDuration::from_secs(90);
-    table.claim_send(&scope, &id, now, lease).await.unwrap();
-    table.record_submitted(&scope, &id, "track-1", now).await.unwrap();
-    let verdict = Verdict {
-        state: ReceiptState::Accepted,
-        track_id: None,
-        error_code: None,
-        error_message: None,
-        secuencia_utilizada: None,
-        taxauth_response: None,
-        outbox: vec![OutboxEntry::Webhook],
-    };
-    match table.record_verdict(&scope, &id, verdict, now).await.unwrap() {
-        Recorded::Now(receipt) => receipt,
-        other => panic!("{other:?}"),
-    }
+    api.stack.accept(&receipt, vec![OutboxEntry::Webhook]).await
 }
 
 /// The record of an attempt, as the worker leaves it.
