@@ -247,7 +247,7 @@ async fn a_summary_is_judged_at_once() {
     let verdicts = [
         (
             200,
-            r#"{"codigo":1,"estado":"Aceptado","mensajes":[],"encf":"E32","secuenciaUtilizada":true}"#,
+            r#"{"codigo":1,"estado":"Aceptado","mensajes":[],"encf":"E310000000001","secuenciaUtilizada":true}"#,
             Verdict::Accepted,
         ),
         (
