@@ -71,8 +71,8 @@ async fn ask(
             return Ok(None);
         }
     };
-    // Another code is another document of the same number.
-    let is_this = answer.codigo_seguridad.is_none_or(|code| code == item.security_code);
+    // Another code is another document of the same number, and an answer without one proves nothing.
+    let is_this = answer.codigo_seguridad.as_deref() == Some(item.security_code.as_str());
     Ok(match answer.judged.verdict {
         Verdict::Accepted if is_this => Some(AuthorityState::Accepted),
         Verdict::ConditionallyAccepted if is_this => Some(AuthorityState::ConditionallyAccepted),

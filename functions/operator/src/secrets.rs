@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{App, OperatorError};
 
-/// As many as Secrets Manager lists at once.
+/// The largest page that Secrets Manager lists.
 const MOST_PER_PART: u8 = 100;
 
 /// A part of the secrets to check.
@@ -39,11 +39,11 @@ pub(crate) async fn check(app: &App, check: CheckSecrets) -> Result<Value, Opera
         return Err(OperatorError::refused("bad_part", message));
     }
     let Some(key) = app.vault.kms_key() else {
-        let message = "this function is told no key: SECRETS_KMS_KEY is not set";
+        let message = "SECRETS_KMS_KEY is not set, so there is no key to move secrets to";
         return Err(OperatorError::refused("no_key", message));
     };
     let Some(page) = app.vault.secrets(check.at, limit).await? else {
-        let message = "at is no place in the list of secrets: give the last answer's `next`, or leave it out";
+        let message = "at is not a position in the list of secrets: give the last answer's `next`, or leave it out";
         return Err(OperatorError::refused("bad_part", message));
     };
     let mut findings = Findings {

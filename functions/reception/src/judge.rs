@@ -44,7 +44,7 @@ pub(crate) struct Good {
 /// Judges a document.
 ///
 /// # Errors
-/// 400 when it is no receipt, or does not say of whom and which: an ARECF has to name both. 503 or 500 when the deployment's
+/// 400 when it is not a receipt, or names no issuer or no number: an ARECF has to name both. 503 or 500 when the deployment's
 /// authorities cannot be read.
 pub(crate) async fn judge(signers: &Judge, xml: &[u8], now: Timestamp) -> Result<Arrived, ApiError> {
     let verified = xmldsig::verify(xml, &limits());
@@ -70,7 +70,7 @@ pub(crate) async fn judge(signers: &Judge, xml: &[u8], now: Timestamp) -> Result
 /// `xml` is what arrived: canonical bytes no longer tell where the signature stood, nor in which encoding they came.
 ///
 /// # Errors
-/// 400 when it is no XML. What is only in another encoding is acknowledged as not received.
+/// 400 when it is not XML. A document in another encoding is acknowledged as not received.
 fn well_formed(xml: &[u8], verified: &[u8], encf: &Encf) -> Result<Result<Received, CodigoMotivoNoRecibido>, ApiError> {
     let refused = Ok(Err(CodigoMotivoNoRecibido::ErrorEspecificacion));
     if xml.len() > 2 * verified.len() + MOST_UNSIGNED_BYTES {

@@ -56,9 +56,9 @@ fn validity(now: Timestamp) -> (Timestamp, Timestamp) {
 /// `ecf-local certificate`: a P12 for any taxpayer, by the authority of the system on this state folder.
 ///
 /// # Errors
-/// When no system was started on the folder, or the number is none.
+/// When no system was started on the folder, or the number is not an RNC.
 pub fn certificate(rnc: &str, folder: &Path) -> Result<Vec<u8>, Error> {
-    let rnc: Rnc = rnc.parse().map_err(|error| format!("'{rnc}' is no RNC: {error}"))?;
+    let rnc: Rnc = rnc.parse().map_err(|error| format!("'{rnc}' is not an RNC: {error}"))?;
     let file = folder::authority(folder);
     if !file.exists() {
         return Err(format!("{} does not exist; start the system first", file.display()).into());

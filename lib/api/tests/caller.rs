@@ -95,7 +95,7 @@ async fn a_good_key_is_looked_up_once_a_minute_and_a_revocation_works_within_it(
     ask().await.expect(401);
 }
 
-/// An instance with so many requests a second for a key.
+/// An instance that serves this many requests a second of a key.
 fn instance(stack: &TestStack, rate: &str) -> Router {
     let env = Env::of([("KEY_REQUESTS_PER_SECOND".to_owned(), rate.to_owned())].into());
     let keys = Keys::from_env(&env, stack.table(), stack.clock().clone()).unwrap();

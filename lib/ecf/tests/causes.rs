@@ -545,7 +545,7 @@ fn c6_no_finding_asks_for_an_indicator_that_the_type_does_not_have() {
             {"TipoImpuesto": "001", "TasaImpuestoAdicional": "10", "OtrosImpuestosAdicionales": "42.37"}
         ]
     });
-    // Whoever counts the ITBIS as included comes to this sum.
+    // This sum counts the ITBIS as included.
     let mut payload = invoice(None, json!([line(1, "500.00", propina)]), totals);
     payload["Paginacion"] = json!([{"PaginaNo": 1, "NoLineaDesde": 1, "NoLineaHasta": 1}]);
     let found = refused(44, &payload);

@@ -3,6 +3,7 @@
 use ecf_store::{AuthorityState, DueRecord, ExchangeJob, InboxItem, SHARDS};
 use ecf_testkit::foreign_receipt;
 use jiff::{SignedDuration, Timestamp};
+use serde_json::json;
 
 use crate::{ENCF, World};
 
@@ -90,7 +91,7 @@ async fn s1_what_the_authority_never_had_is_not_found_after_three_days() {
     assert_eq!((listed, total), (vec![(now.id, now.authority_at)], 1));
 }
 
-/// A question is claimed by its number, and the one after it is due from then on, whoever dies.
+/// A question is claimed by its number, and the next one is on the due index from then on, so that a crash loses none.
 #[tokio::test]
 async fn s1_a_question_that_died_is_asked_again() {
     let world = World::start().await;
@@ -116,4 +117,27 @@ async fn s1_an_acknowledged_receipt_is_asked_about_too() {
     };
     assert_eq!(listed.authority, Some(AuthorityState::NotFound));
     assert!(listed.acked_at.is_some());
+}
+
+#[tokio::test]
+async fn s1_only_an_answer_with_the_documents_own_code_confirms_it() {
+    for (code, expected) in [
+        ("", AuthorityState::Pending),
+        (r#","codigoSeguridad":"otro99""#, AuthorityState::Pending),
+        (r#","codigoSeguridad":"aBc123""#, AuthorityState::Accepted),
+    ] {
+        let world = World::start().await;
+        world.stack.leave_messages();
+        let item = world.planted().await;
+        world
+            .order(&json!({
+                "service": "consultaestado", "fault": "status", "status": 200,
+                "body": format!(r#"{{"codigo":1,"estado":"Aceptado"{code}}}"#),
+            }))
+            .await;
+        world.run(world.confirm(&item, 0)).await;
+        let now = world.item(&item).await;
+        assert!(now.asked > 0, "{code}");
+        assert_eq!(now.authority, Some(expected), "{code}");
+    }
 }

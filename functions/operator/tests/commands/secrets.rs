@@ -111,6 +111,6 @@ async fn a_part_has_between_one_and_a_hundred_secrets() {
         answer["error"]["message"]
             .as_str()
             .unwrap()
-            .starts_with("at is no place")
+            .starts_with("at is not a position")
     );
 }

@@ -135,7 +135,7 @@ async fn s11_who_got_the_token_is_kept_with_the_document() {
     };
     let named = send("E310000000001", Some(&token)).await;
     assert_eq!(named.caller.as_deref(), Some(&*named.signer));
-    // Nobody demands one here, so that one of somebody else's is no obstacle.
+    // This company demands no token, so an invalid one is ignored.
     for token in [None, Some("x")] {
         let encf = if token.is_none() {
             "E310000000002"

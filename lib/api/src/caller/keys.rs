@@ -39,7 +39,7 @@ impl Keys {
     /// there is none.
     ///
     /// # Errors
-    /// When the variable is no number.
+    /// When the variable is not a number.
     pub fn from_env(env: &Env, table: Table, clock: Clock) -> Result<Self, EnvError> {
         let requests_per_second = env.parsed("KEY_REQUESTS_PER_SECOND")?.filter(|rate| *rate > 0);
         Ok(Self {

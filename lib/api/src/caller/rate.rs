@@ -1,4 +1,4 @@
-//! The rate limit of a key: so many requests within a window of ten seconds, counted over all instances.
+//! The rate limit of a key: a number of requests within a window of ten seconds, counted over all instances.
 //!
 //! An instance counts in its memory, and adds to the count of all instances only once it has a whole share: a key that is used at an
 //! ordinary pace costs no write. What this bounds and what it does not is decision 0023.
@@ -45,7 +45,7 @@ struct Window {
 }
 
 impl Rates {
-    /// Counts a request of a key that may send so many within a window.
+    /// Counts a request against the limit of its key within a window.
     pub(super) fn admit(&mut self, key: ApiKeyId, limit: u32, now: Timestamp) -> Admission {
         let begin = begin(now);
         if self.windows.len() >= CAPACITY && !self.windows.contains_key(&key) {
