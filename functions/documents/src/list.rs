@@ -4,10 +4,10 @@ use axum::Json;
 use axum::extract::State;
 use ecf::{Encf, Environment, ReceiptState};
 use ecf_api::{
-    ApiError, Caller, CodedError, DateRange, Fields, FromFields, FullDocumentView, ListView, Page, ValidQuery,
-    ValidationError,
+    ApiError, Caller, CodedError, Cursor, DateRange, FieldError, Fields, FromFields, FullDocumentView, ListView, Page,
+    ValidQuery, ValidationError, WalkedListView,
 };
-use ecf_store::{Receipt, ReceiptFilter, ReceiptPage, Scope, StoreError, Table};
+use ecf_store::{PageRequest, Receipt, ReceiptFilter, ReceiptPage, Scope, StoreError, Table};
 use utoipa::IntoParams;
 
 use crate::App;
@@ -41,6 +41,8 @@ pub(crate) struct DocumentsQuery {
     range: DateRange,
     #[param(ignore)]
     page: Page,
+    #[param(ignore)]
+    cursor: Cursor,
 }
 
 impl FromFields for DocumentsQuery {
@@ -49,7 +51,7 @@ impl FromFields for DocumentsQuery {
             fields.receipt_state("status").optional(),
             fields.text("ecf_type").length(2..=2).optional(),
         );
-        Some(Self {
+        let query = Self {
             status,
             ecf_type,
             environment: fields.environment("environment").optional(),
@@ -58,7 +60,14 @@ impl FromFields for DocumentsQuery {
             track_id: fields.text("track_id").length(1..=LONGEST_ID).optional(),
             range: DateRange::read(fields)?,
             page: Page::read(fields)?,
-        })
+            cursor: Cursor::read(fields)?,
+        };
+        if query.cursor.cursor.is_some() && query.is_named() {
+            let msg = "Input should be left out together with encf, external_id and track_id: their lists have an offset only";
+            fields
+                .reject_with(FieldError::new(["query", "cursor"], "value_error", msg).with_code("cursor_not_allowed"));
+        }
+        Some(query)
     }
 }
 
@@ -81,18 +90,20 @@ impl DocumentsQuery {
         })
     }
 
-    /// The few receipts that a number or an id leads to, newest first; none when the query has neither.
-    async fn named(&self, table: &Table, scope: &Scope) -> Result<Option<Vec<Receipt>>, StoreError> {
-        let found: Vec<Receipt> = if let Some(encf) = &self.encf {
-            table.receipt_by_encf(scope, encf).await?.into_iter().collect()
+    /// Whether it asks for one number or id.
+    fn is_named(&self) -> bool {
+        self.encf.is_some() || self.track_id.is_some() || self.external_id.is_some()
+    }
+
+    /// The receipt that a number or the authority's id leads to.
+    async fn named(&self, table: &Table, scope: &Scope) -> Result<Option<Receipt>, StoreError> {
+        if let Some(encf) = &self.encf {
+            table.receipt_by_encf(scope, encf).await
         } else if let Some(track_id) = &self.track_id {
-            table.receipt_by_track_id(scope, track_id).await?.into_iter().collect()
-        } else if let Some(external_id) = &self.external_id {
-            table.receipts_by_external_id(scope, external_id).await?
+            table.receipt_by_track_id(scope, track_id).await
         } else {
-            return Ok(None);
-        };
-        Ok(Some(found.into_iter().filter(|receipt| self.names(receipt)).collect()))
+            Ok(None)
+        }
     }
 
     /// Whether a receipt has the number and the ids that are asked for.
@@ -109,18 +120,35 @@ async fn find(app: &App, scope: &Scope, query: &DocumentsQuery) -> Result<Receip
         return Ok(ReceiptPage::default());
     };
     let Page { limit, offset } = query.page;
-    let Some(mut named) = query.named(&app.table, scope).await? else {
-        let now = app.clock.now();
-        return app
-            .table
-            .list_receipts(scope, &filter, (limit as usize, offset), now)
-            .await;
-    };
-    named.retain(|receipt| filter.takes(receipt));
-    let total = named.len() as u64;
-    let offset = usize::try_from(offset).unwrap_or(usize::MAX);
-    let receipts = named.into_iter().skip(offset).take(limit as usize).collect();
-    Ok(ReceiptPage { receipts, total })
+    let (limit, skip) = (limit as usize, usize::try_from(offset).unwrap_or(usize::MAX));
+    match &query.external_id {
+        Some(external_id) if query.encf.is_none() && query.track_id.is_none() => {
+            let part = (limit, skip);
+            let found = app.table.receipts_by_external_id(scope, external_id, &filter, part);
+            let (receipts, total) = found.await?;
+            Ok(ReceiptPage {
+                receipts,
+                total,
+                next: None,
+            })
+        }
+        _ if query.is_named() => {
+            let found = query.named(&app.table, scope).await?;
+            let found = found.filter(|receipt| query.names(receipt) && filter.takes(receipt));
+            let total = u64::from(found.is_some());
+            let receipts = found.into_iter().skip(skip).take(limit).collect();
+            Ok(ReceiptPage {
+                receipts,
+                total,
+                next: None,
+            })
+        }
+        _ => {
+            let after = query.cursor.cursor.clone();
+            let page = PageRequest { limit, offset, after };
+            app.table.list_receipts(scope, &filter, &page, app.clock.now()).await
+        }
+    }
 }
 
 /// Listar documentos
@@ -131,9 +159,9 @@ async fn find(app: &App, scope: &Scope, query: &DocumentsQuery) -> Result<Receip
     path = "/api/v1/client/documents",
     operation_id = "list_documents",
     tag = "Documentos",
-    params(DocumentsQuery, DateRange, Page),
+    params(DocumentsQuery, DateRange, Page, Cursor),
     responses(
-        (status = 200, description = "One page, newest first, and how many fit in all", body = ListView<FullDocumentView>),
+        (status = 200, description = "One page, newest first, and how many fit in all", body = WalkedListView<FullDocumentView>),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "Every bad parameter, a missing key included", body = ValidationError),
     ),
@@ -143,9 +171,12 @@ pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,
     ValidQuery(query): ValidQuery<DocumentsQuery>,
-) -> Result<Json<ListView<FullDocumentView>>, ApiError> {
+) -> Result<Json<WalkedListView<FullDocumentView>>, ApiError> {
     let found = find(&app, &caller.scope, &query).await?;
     let view = |receipt| FullDocumentView::of(receipt, &app.stamp_hosts, app.retention_years);
     let items = found.receipts.iter().map(view).collect();
-    Ok(Json(ListView::new(items, found.total, query.page)))
+    Ok(Json(WalkedListView {
+        list: ListView::new(items, found.total, query.page),
+        next: found.next.map(|next| next.to_string()),
+    }))
 }

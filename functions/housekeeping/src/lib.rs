@@ -8,13 +8,14 @@
 //!
 //! A P12 that a sign-up stored and whose company never came to be is discarded here too.
 //!
-//! Ranges of numbers are on the same index ([`ranges`]).
+//! Ranges of numbers are on the same index ([`ranges`]), and so are days whose counters are to be compared ([`days`]).
 //!
 //! While the authority is out of reach nothing is queued for it: receipts are held until the gates may
 //! open ([`round`]), and the longest-waiting ones raise an [`alarm`]. What the authority's status service says is fetched
 //! here, on behalf of everybody.
 
 mod alarm;
+mod days;
 mod ranges;
 mod round;
 
@@ -112,6 +113,9 @@ pub async fn run(app: &App) -> Result<(), StoreError> {
         failure.get_or_insert(error);
     }
     if let Err(error) = ranges::look_after_all(app).await {
+        failure.get_or_insert(error);
+    }
+    if let Err(error) = days::close_all(app).await {
         failure.get_or_insert(error);
     }
     round.tell(&app.metrics, app.clock.now()).await;

@@ -4,9 +4,10 @@ use axum::Json;
 use axum::extract::State;
 use ecf::ReceiptState;
 use ecf_api::{
-    ApiError, Caller, CodedError, DocumentView, Fields, FromFields, ListView, Page, ValidQuery, ValidationError,
+    ApiError, Caller, CodedError, Cursor, DocumentView, Fields, FromFields, ListView, Page, ValidQuery,
+    ValidationError, WalkedListView,
 };
-use ecf_store::ReceiptFilter;
+use ecf_store::{PageRequest, ReceiptFilter};
 use utoipa::IntoParams;
 
 use crate::App;
@@ -20,6 +21,8 @@ pub(crate) struct ListQuery {
     status: Option<ReceiptState>,
     #[param(ignore)]
     page: Page,
+    #[param(ignore)]
+    cursor: Cursor,
 }
 
 impl FromFields for ListQuery {
@@ -27,6 +30,7 @@ impl FromFields for ListQuery {
         Some(Self {
             status: fields.receipt_state("status").optional(),
             page: Page::read(fields)?,
+            cursor: Cursor::read(fields)?,
         })
     }
 }
@@ -39,9 +43,9 @@ impl FromFields for ListQuery {
     path = "/api/v1/ecf",
     operation_id = "list_receipts",
     tag = "Comprobantes",
-    params(ListQuery, Page),
+    params(ListQuery, Page, Cursor),
     responses(
-        (status = 200, description = "One page, newest first, and how many fit in all", body = ListView<DocumentView>),
+        (status = 200, description = "One page, newest first, and how many fit in all", body = WalkedListView<DocumentView>),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "Every bad parameter, a missing key included", body = ValidationError),
     ),
@@ -50,15 +54,22 @@ impl FromFields for ListQuery {
 pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,
-    ValidQuery(ListQuery { status, page }): ValidQuery<ListQuery>,
-) -> Result<Json<ListView<DocumentView>>, ApiError> {
+    ValidQuery(query): ValidQuery<ListQuery>,
+) -> Result<Json<WalkedListView<DocumentView>>, ApiError> {
     let filter = ReceiptFilter {
-        state: status,
+        state: query.status,
         ..ReceiptFilter::default()
     };
-    let part = (page.limit as usize, page.offset);
+    let page = PageRequest {
+        limit: query.page.limit as usize,
+        offset: query.page.offset,
+        after: query.cursor.cursor,
+    };
     let now = app.clock.now();
-    let found = app.table.list_receipts(&caller.scope, &filter, part, now).await?;
+    let found = app.table.list_receipts(&caller.scope, &filter, &page, now).await?;
     let items = found.receipts.iter().map(|receipt| app.view(receipt)).collect();
-    Ok(Json(ListView::new(items, found.total, page)))
+    Ok(Json(WalkedListView {
+        list: ListView::new(items, found.total, query.page),
+        next: found.next.map(|next| next.to_string()),
+    }))
 }

@@ -34,10 +34,10 @@ pub use form::{Form, FormFile, FromForm, ValidForm};
 pub use json::{ValidJson, read_body};
 pub use layers::{BODY_LIMIT_BYTES, finish, other_spelling};
 pub use path::PathId;
-pub use query::{DateRange, Page, ValidQuery};
+pub use query::{Cursor, DateRange, Page, ValidQuery};
 pub use views::{
     ArtifactsView, BuyerAnswerView, BuyerDeliveryView, CertificateView, CompanyCertificateView, DocumentView,
     ExplanationView, FullDocumentView, Instant, ListView, ReachedStageView, SecurityCode, TaxauthArtifact,
-    TaxauthResponse, TrackId,
+    TaxauthResponse, TrackId, WalkedListView,
 };
 pub use visitor::Visitor;

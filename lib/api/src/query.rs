@@ -2,7 +2,7 @@
 
 use axum::extract::{FromRequestParts, Query};
 use ecf::Node;
-use ecf_store::Span;
+use ecf_store::{Position, Span};
 use http::{Uri, request::Parts};
 use jiff::Timestamp;
 use utoipa::IntoParams;
@@ -65,6 +65,24 @@ impl FromFields for Page {
         Some(Self {
             limit: u32::try_from(limit).ok()?,
             offset: u64::try_from(offset).ok()?,
+        })
+    }
+}
+
+/// Where a list of receipts goes on.
+#[derive(Debug, Clone, PartialEq, Eq, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct Cursor {
+    /// The `next` of the page before: this page begins behind its last item, and `offset` counts from there. However far a walk
+    /// goes, each of its pages costs the same.
+    #[param(value_type = Option<String>, max_length = 30, example = "1795833000500.5f75fzh0")]
+    pub cursor: Option<Position>,
+}
+
+impl FromFields for Cursor {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        Some(Self {
+            cursor: fields.parsed("cursor").optional(),
         })
     }
 }

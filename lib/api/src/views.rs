@@ -20,6 +20,16 @@ pub use twins::{SecurityCode, TaxauthArtifact, TaxauthResponse, TrackId};
 
 use crate::Page;
 
+/// One page of a list of receipts.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub struct WalkedListView<T> {
+    #[serde(flatten)]
+    pub list: ListView<T>,
+    /// What to hand in as `cursor` for the next page; `null` on the last one, and when one number or id is asked for.
+    #[schema(example = "1795833000500.5f75fzh0")]
+    pub next: Option<String>,
+}
+
 /// One page of a list.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ListView<T> {

@@ -13,6 +13,7 @@ mod authority;
 mod breaker;
 mod certificates;
 mod change;
+mod closing;
 mod companies;
 mod counters;
 mod deliveries;
@@ -53,6 +54,7 @@ pub use authority::{AuthorityStatus, Condition, ServiceStatus, StatusCheck, Wind
 pub use breaker::{Breaker, Cause, Failures, Host, Open};
 pub use certificates::{CertificateActivated, CertificateSummary};
 pub use change::Edit;
+pub use closing::{Closing, DAY_SHARDS, DueDays, WRITTEN_WITHIN, last_to_close};
 pub use companies::{
     CertificateOwner, Company, CompanyChanges, CompanyCreated, CompanySettings, NewCompany, NewSignup, SettingsChanges,
     SignupRecord, UnknownCertificateOwner, Verification,
@@ -72,8 +74,8 @@ pub use notices::{
 pub use receipts::{
     Answered, BuyerAnswer, BuyerDelivery, Claim, Cleared, Created, DeliveryState, Failure, HOLD_SPREAD, LOOKUP_SPACING,
     LOOKUPS_BEFORE_RESEND, ListedReceipt, Mode, ModifiedReceipt, NewNote, NewReceipt, Note, OUTCOME_UNKNOWN,
-    OutboxEntry, Receipt, ReceiptFilter, ReceiptPage, Recorded, Signed, SignedLater, Span, Verdict, WalkedPart,
-    Withdrawal,
+    OutboxEntry, PageRequest, Position, Receipt, ReceiptFilter, ReceiptPage, Recorded, Signed, SignedLater, Span,
+    UnknownPosition, Verdict, WalkedPart, Withdrawal,
 };
 pub use sequences::{
     CallerTake, Changed, DueNumbers, DueRange, DueType, NewRange, Numbering, Opened, RANGE_SHARDS, RANGES_PER_TYPE,
@@ -147,8 +149,17 @@ impl Table {
 
     /// The items of one query, page by page, until `limit` are there.
     async fn query(&self, operation: &'static str, query: Query<'_>) -> Result<Vec<Stored>, StoreError> {
+        self.query_from(operation, query, None).await
+    }
+
+    /// The same from a place on that [`Self::count_page`] gave.
+    async fn query_from(
+        &self,
+        operation: &'static str,
+        query: Query<'_>,
+        mut start: Option<Item>,
+    ) -> Result<Vec<Stored>, StoreError> {
         let mut items = Vec::new();
-        let mut start: Option<Item> = None;
         loop {
             let mut request = self.query_request(&query).set_exclusive_start_key(start.take());
             if let Some(limit) = query.limit {
@@ -178,20 +189,33 @@ impl Table {
         let mut total = 0;
         let mut start: Option<Item> = None;
         loop {
-            let request = self
-                .query_request(query)
-                .select(Select::Count)
-                .set_exclusive_start_key(start.take());
-            let page = request
-                .send()
-                .await
-                .map_err(|error| StoreError::from_sdk(operation, error))?;
-            total += usize::try_from(page.count).unwrap_or(0);
-            start = page.last_evaluated_key;
+            let (count, next) = self.count_page(operation, query, start, None).await?;
+            total += count;
+            start = next;
             if start.is_none() {
                 return Ok(total);
             }
         }
+    }
+
+    /// How many items one page of a query has, of at most `limit`, and where the next begins.
+    async fn count_page(
+        &self,
+        operation: &'static str,
+        query: &Query<'_>,
+        start: Option<Item>,
+        limit: Option<i32>,
+    ) -> Result<(usize, Option<Item>), StoreError> {
+        let request = self
+            .query_request(query)
+            .select(Select::Count)
+            .set_limit(limit)
+            .set_exclusive_start_key(start);
+        let page = request
+            .send()
+            .await
+            .map_err(|error| StoreError::from_sdk(operation, error))?;
+        Ok((usize::try_from(page.count).unwrap_or(0), page.last_evaluated_key))
     }
 
     fn query_request(&self, query: &Query<'_>) -> QueryFluentBuilder {

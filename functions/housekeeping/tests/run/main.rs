@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 mod claims;
+mod days;
 mod due;
 mod exchange;
 mod outage;

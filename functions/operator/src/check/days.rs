@@ -8,9 +8,6 @@ use jiff::civil::Date;
 use super::{Findings, Problem, notes};
 use crate::App;
 
-/// More receipts than one read of a day's states brings.
-const PER_READ: usize = 1_000;
-
 /// A part of a day.
 pub(super) struct Part<'a> {
     pub(super) day: Date,
@@ -159,39 +156,47 @@ const fn is_past_signing(state: ReceiptState) -> bool {
     )
 }
 
-/// Counts the whole day by its list and holds the counters against it.
+/// Counts the whole day by its list and compares the counters with it; at a month's last day also the sum of the month.
 async fn count(app: &App, scope: &Scope, part: &Part<'_>, findings: &mut Findings) -> Result<(), StoreError> {
     let day = part.day;
-    let kept = app.table.day_counts(scope, day, day).await?;
-    let kept = kept.into_iter().next().unwrap_or_else(|| DayCounts::none(day));
-    let mut counted = DayCounts::none(day);
-    let mut after = None;
-    loop {
-        let page = app
-            .table
-            .receipts_of_day(scope, day, after.as_deref(), PER_READ)
-            .await?;
-        for listed in &page.receipts {
-            counted.add(listed.ecf_type, listed.state, &listed.monto_total);
+    let closing = app.table.closing(scope).await?;
+    if part.repair_counters {
+        if app.table.recount_day(scope, day, &closing).await?.is_some() {
+            findings.counters_repaired.push(day);
         }
-        match page.next {
-            Some(next) => after = Some(next),
-            None => break,
-        }
-    }
-    if kept == counted {
         return Ok(());
     }
-    if part.repair_counters && app.table.correct_counts(scope, &kept, &counted).await? {
-        findings.counters_repaired.push(day);
+    let kept = only(app.table.day_counts(scope, day, day).await?, day);
+    let counted = app.table.counted_by_list(scope, day).await?;
+    if kept != counted {
+        let detail = format!("the counters say {kept}, the receipts are {counted}");
+        findings.problems.push(drifted("counters_drifted", day, detail));
+    }
+    let first = day.first_of_month();
+    if day != day.last_of_month() || !closing.is_exact_month(first) {
         return Ok(());
     }
-    findings.problems.push(Problem {
-        problem: "counters_drifted",
+    let month = only(app.table.month_counts(scope, first, first).await?, first);
+    let mut sum = DayCounts::none(first);
+    let days = app.table.day_counts(scope, first, day).await?;
+    days.iter().for_each(|day| sum.add_all(day));
+    if month != sum {
+        let detail = format!("the month says {month}, its days are {sum}");
+        findings.problems.push(drifted("month_drifted", day, detail));
+    }
+    Ok(())
+}
+
+fn only(counts: Vec<DayCounts>, day: Date) -> DayCounts {
+    counts.into_iter().next().unwrap_or_else(|| DayCounts::none(day))
+}
+
+fn drifted(problem: &'static str, day: Date, detail: String) -> Problem {
+    Problem {
+        problem,
         receipt: None,
         encf: None,
         day: Some(day),
-        detail: format!("the counters say {kept}, the receipts are {counted}"),
-    });
-    Ok(())
+        detail,
+    }
 }

@@ -16,7 +16,7 @@ use super::{
 };
 use crate::{
     StoreError,
-    ids::{ApiKeyId, CompanyId},
+    ids::{ApiKeyId, CompanyId, Scope},
 };
 
 pub use scope::{KeyScope, UnknownKeyScope};
@@ -104,6 +104,14 @@ impl ListedApiKey {
 }
 
 impl NewApiKey {
+    /// Whose receipts it may see.
+    pub(crate) fn owner(&self) -> Scope {
+        Scope {
+            company: self.company,
+            environment: self.environment,
+        }
+    }
+
     /// The two items of a key, which live and die together.
     pub(crate) fn items(&self) -> [Item; 2] {
         let by_hash = NewItem::new(&keys::api_key(&self.hash))
@@ -131,6 +139,7 @@ impl NewApiKey {
 impl Table {
     /// Stores a key, unless the key that creates it was revoked: a revocation leaves no descendant behind.
     pub async fn create_api_key(&self, new: NewApiKey) -> Result<ApiKeyCreated, StoreError> {
+        self.begin_closing(&new.owner(), new.created_at).await?;
         let mut parts: Vec<_> = new.items().map(Part::PutNew).into();
         if let Some(creator) = &new.created_by {
             let change = Change::of(keys::listed_api_key(&new.company, creator))

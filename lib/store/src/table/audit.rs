@@ -10,7 +10,7 @@ use super::{
     change::Change,
     counters,
     item::number,
-    keys::{self, LIST, LOCK_PARTITIONS, SK},
+    keys::{self, Key, LIST, LOCK_PARTITIONS, SK},
     receipts,
     write::Applied,
 };
@@ -97,8 +97,22 @@ impl Table {
         seen: &DayCounts,
         counted: &DayCounts,
     ) -> Result<bool, StoreError> {
+        let key = keys::counter(scope, counted.day);
+        self.correct("correct counts", key, seen, counted).await
+    }
+
+    pub(super) async fn correct(
+        &self,
+        operation: &'static str,
+        key: Key,
+        seen: &DayCounts,
+        counted: &DayCounts,
+    ) -> Result<bool, StoreError> {
+        if seen == counted {
+            return Ok(true);
+        }
         let seen = counters::names(seen);
-        let mut change = Change::of(keys::counter(scope, counted.day));
+        let mut change = Change::of(key);
         let counted = counters::names(counted);
         for name in seen.keys().chain(counted.keys()).collect::<BTreeSet<_>>() {
             let (before, after) = (seen.get(name), counted.get(name));
@@ -109,6 +123,6 @@ impl Table {
                 .set_or_remove(name, after.map(number))
                 .still(name, before.map(number));
         }
-        Ok(matches!(self.apply("correct counts", change).await?, Applied::Done(_)))
+        Ok(matches!(self.apply(operation, change).await?, Applied::Done(_)))
     }
 }

@@ -133,6 +133,9 @@ impl Table {
         new: NewCompany,
         first_key: Option<NewApiKey>,
     ) -> Result<CompanyCreated, StoreError> {
+        if let Some(key) = &first_key {
+            self.begin_closing(&key.owner(), new.created_at).await?;
+        }
         let mut parts = vec![Part::PutNew(profile_item(&new))];
         let mut outcomes = vec![CompanyCreated::IdTaken];
         if new.verified {

@@ -1,7 +1,8 @@
 //! Counters: one item per company, environment and day, with how many receipts were created, how they ended and what they
 //! come to.
 //!
-//! They are counted beside the receipt's own write, not with it: a lost count is mended by the consistency check.
+//! They are counted beside the receipt's own write, not with it: housekeeping compares each day with the list of its receipts
+//! ([`closing`](super::closing)).
 //! A verdict counts on the day of the receipt's creation, so that lists of that day can use it.
 
 use std::{collections::BTreeMap, fmt};
@@ -24,7 +25,7 @@ use crate::{
 /// Ends the name of a count of centavos.
 const AMOUNT: &str = "$";
 
-/// The counts of one day.
+/// The counts of one day, or of a month under its first day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DayCounts {
     pub day: Date,
@@ -53,6 +54,19 @@ impl DayCounts {
         if state.is_final() {
             *self.ended.entry((ecf_type, state)).or_default() += 1;
             *self.centavos.entry((ecf_type, Some(state))).or_default() += centavos;
+        }
+    }
+
+    /// Adds the counts of another day.
+    pub fn add_all(&mut self, other: &Self) {
+        for (ecf_type, count) in &other.created {
+            *self.created.entry(*ecf_type).or_default() += count;
+        }
+        for (of, count) in &other.ended {
+            *self.ended.entry(*of).or_default() += count;
+        }
+        for (of, centavos) in &other.centavos {
+            *self.centavos.entry(*of).or_default() += centavos;
         }
     }
 }
@@ -162,6 +176,10 @@ fn counted(
 
 fn read_counts(stored: &Stored) -> Result<DayCounts, StoreError> {
     let day = stored.sk()?.parse().map_err(|error| stored.corrupt(SK, error))?;
+    read_counts_of(stored, day)
+}
+
+pub(super) fn read_counts_of(stored: &Stored, day: Date) -> Result<DayCounts, StoreError> {
     let mut counts = DayCounts::none(day);
     let is_count = |name: &&str| ![keys::PK, SK].contains(name) && !key_uses::is_key_use(name);
     for name in stored.names().filter(is_count) {

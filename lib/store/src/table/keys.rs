@@ -7,7 +7,7 @@ use std::{collections::HashMap, fmt, str::FromStr};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::{Encf, Environment, ReceiptType, Rnc};
-use jiff::{Timestamp, civil::Date, tz::Offset};
+use jiff::{Timestamp, ToSpan as _, civil::Date, tz::Offset};
 
 use super::breaker::Host;
 use crate::{
@@ -92,6 +92,12 @@ pub(crate) fn scope(scope: &Scope) -> String {
 /// The civil day that an instant belongs to in lists and counters: the authority's, −04:00 all year.
 pub fn fiscal_day(instant: Timestamp) -> Date {
     Offset::constant(-4).to_datetime(instant).date()
+}
+
+/// The first instant after a fiscal day.
+pub(crate) fn end_of_day(day: Date) -> Timestamp {
+    let midnight = Offset::constant(-4).to_timestamp(day.saturating_add(1.day()).at(0, 0, 0, 0));
+    midnight.unwrap_or(Timestamp::MAX)
 }
 
 pub(crate) fn day(day: Date) -> String {
@@ -282,6 +288,40 @@ pub(crate) fn counters_partition(owner: &Scope) -> String {
 
 pub(crate) fn counter(owner: &Scope, of: Date) -> Key {
     Key::new(counters_partition(owner), day(of))
+}
+
+/// The counts of whole months.
+pub(crate) fn months_partition(owner: &Scope) -> String {
+    format!("cm#{}", scope(owner))
+}
+
+pub(crate) fn month_sort(of: Date) -> String {
+    format!("{:04}{:02}", of.year(), of.month())
+}
+
+pub(crate) fn month(owner: &Scope, of: Date) -> Key {
+    Key::new(months_partition(owner), month_sort(of))
+}
+
+/// Which days are closed, and which of them are to be counted again.
+pub(crate) fn closing_partition(owner: &Scope) -> String {
+    format!("cd#{}", scope(owner))
+}
+
+pub(crate) const CLOSED: &str = "closed";
+
+pub(crate) fn closing(owner: &Scope) -> Key {
+    Key::new(closing_partition(owner), CLOSED)
+}
+
+/// Says that a receipt of a day that is over is about to end.
+pub(crate) fn late_change(owner: &Scope, of: Date) -> Key {
+    Key::new(closing_partition(owner), day(of))
+}
+
+/// Days to close have partitions of their own, as ranges have.
+pub(crate) fn due_days_partition(shard: u8) -> String {
+    format!("due#day#{shard}")
 }
 
 pub(crate) const WEBHOOKS: &str = "wh";
@@ -540,6 +580,10 @@ due range       due#seq#1 / 2026-11-28T02:30:00.500Z
 external        040g2081040g2081040g2081040g2081#testecf#SO-1 / 1795833000500
 track           040g2081040g2081040g2081040g2081#testecf#track-1 / 1795833000500
 counter         cnt#040g2081040g2081040g2081040g2081#testecf / 20261127
+month           cm#040g2081040g2081040g2081040g2081#testecf / 202611
+closing         cd#040g2081040g2081040g2081040g2081#testecf / closed
+late change     cd#040g2081040g2081040g2081040g2081#testecf / 20261127
+due day         due#day#1 / 2026-11-28T02:30:00.500Z
 webhook         wh#040g2081040g2081040g2081040g2081#testecf / hook#081040g2081040g2081040g2081040g2
 webhook count   wh#040g2081040g2081040g2081040g2081#testecf / count
 delivery        wd#040g2081040g2081040g2081040g2081#testecf#081040g2081040g2081040g2081040g2 / 7355731970052063
@@ -621,6 +665,10 @@ notice for one  nf#040g2081040g2081040g2081040g2081 / 000000000007
                 format!("{} / {}", track_partition(&owner, "track-1"), millis_sort(at)),
             ),
             ("counter", counter(&owner, today).to_string()),
+            ("month", month(&owner, today).to_string()),
+            ("closing", closing(&owner).to_string()),
+            ("late change", late_change(&owner, today).to_string()),
+            ("due day", format!("{} / {}", due_days_partition(1), due_sort(at))),
             ("webhook", webhook(&owner, &webhook_id).to_string()),
             ("webhook count", webhook_count(&owner).to_string()),
             (
@@ -731,5 +779,7 @@ notice for one  nf#040g2081040g2081040g2081040g2081 / 000000000007
     fn a_day_ends_at_midnight_of_the_authority() {
         assert_eq!(day(fiscal_day("2026-11-28T03:59:59Z".parse().unwrap())), "20261127");
         assert_eq!(day(fiscal_day("2026-11-28T04:00:00Z".parse().unwrap())), "20261128");
+        let end = end_of_day("2026-11-27".parse().unwrap());
+        assert_eq!(end, "2026-11-28T04:00:00Z".parse().unwrap());
     }
 }

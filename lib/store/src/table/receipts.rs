@@ -3,12 +3,14 @@
 //!
 //! A typical item stays under 1 KB, so that each write costs one unit; hence the short attribute names, which
 //! `record.rs` lists. `creation.rs` has the one transaction that makes an answer true, `sending.rs` the claims before
-//! each send, `holding.rs` what waits for the authority, `verdict.rs` the end of the way, `notes.rs` what notes take from the receipts that they modify,
+//! each send, `holding.rs` what waits for the authority, `verdict.rs` and `ending.rs` the end of the way, `notes.rs` what notes take from the receipts that they modify,
 //! `delivery.rs` the way to the buyer, `buyer.rs` what the buyer says, `finding.rs` the other ways to a receipt, `listing.rs` many of them in order, `walking.rs` all of a span.
 
+mod batch;
 mod buyer;
 mod creation;
 mod delivery;
+mod ending;
 mod finding;
 mod holding;
 mod listing;
@@ -31,7 +33,7 @@ pub use finding::ListedReceipt;
 pub(super) use finding::read_listed;
 use finding::{Left, Predecessor};
 pub use holding::HOLD_SPREAD;
-pub use listing::{ReceiptFilter, ReceiptPage};
+pub use listing::{PageRequest, Position, ReceiptFilter, ReceiptPage, UnknownPosition};
 pub use notes::{Cleared, ModifiedReceipt, NewNote, Note};
 #[cfg(feature = "testing")]
 pub(super) use record::seeded_item;

@@ -1,7 +1,7 @@
 //! Pages of receipts, held against what a list in memory would give.
 
 use ecf::{ReceiptState, ReceiptType};
-use ecf_store::{Receipt, ReceiptFilter, Recorded, Verdict};
+use ecf_store::{PageRequest, Position, Receipt, ReceiptFilter, Recorded, Verdict};
 use jiff::SignedDuration;
 
 use crate::support::{App, T31, app, at, new_receipt, noon};
@@ -26,6 +26,14 @@ async fn four_days(app: &App) -> Vec<Receipt> {
         all.push(receipt);
     }
     all
+}
+
+fn part(limit: usize, offset: u64) -> PageRequest {
+    PageRequest {
+        limit,
+        offset,
+        after: None,
+    }
 }
 
 fn filters() -> Vec<ReceiptFilter> {
@@ -90,7 +98,7 @@ async fn every_page_is_the_one_that_a_whole_list_would_give() {
         ] {
             let page = app
                 .table
-                .list_receipts(&app.scope, &filter, (limit, offset), noon())
+                .list_receipts(&app.scope, &filter, &part(limit, offset), noon())
                 .await
                 .unwrap();
             let skip = usize::try_from(offset).unwrap();
@@ -99,13 +107,59 @@ async fn every_page_is_the_one_that_a_whole_list_would_give() {
             assert_eq!(page.total, wanted.len() as u64, "{filter:?} {limit} {offset}");
         }
     }
+    r7_a_walk_by_cursor_gives_the_whole_list(&app, &all).await;
     for scope in app.foreign_scopes() {
         let page = app
             .table
-            .list_receipts(&scope, &ReceiptFilter::default(), (50, 0), noon())
+            .list_receipts(&scope, &ReceiptFilter::default(), &part(50, 0), noon())
             .await
             .unwrap();
         assert_eq!((page.receipts, page.total), (vec![], 0));
+    }
+}
+
+/// However long the pages are, and whichever filter holds.
+async fn r7_a_walk_by_cursor_gives_the_whole_list(app: &App, all: &[Receipt]) {
+    for filter in filters() {
+        let wanted: Vec<_> = all.iter().filter(|receipt| filter.takes(receipt)).collect();
+        for limit in [1, 7, 40] {
+            let (mut walked, mut after) = (Vec::new(), None);
+            for _ in 0..=all.len() {
+                let request = PageRequest {
+                    limit,
+                    offset: 0,
+                    after,
+                };
+                let page = app
+                    .table
+                    .list_receipts(&app.scope, &filter, &request, noon())
+                    .await
+                    .unwrap();
+                assert_eq!(page.total, wanted.len() as u64, "{filter:?} {request:?}");
+                walked.extend(page.receipts);
+                after = page.next;
+                if after.is_none() {
+                    break;
+                }
+            }
+            assert_eq!(walked.iter().collect::<Vec<_>>(), wanted, "{filter:?} {limit}");
+        }
+        // An offset counts from the cursor on.
+        if let [_, behind, .., last] = wanted.as_slice() {
+            let after = Some(Position::of(behind));
+            let offset = wanted.len() as u64 - 3;
+            let request = PageRequest {
+                limit: 5,
+                offset,
+                after,
+            };
+            let page = app
+                .table
+                .list_receipts(&app.scope, &filter, &request, noon())
+                .await
+                .unwrap();
+            assert_eq!(page.receipts.iter().collect::<Vec<_>>(), [*last], "{filter:?}");
+        }
     }
 }
 
@@ -115,7 +169,7 @@ async fn a_receipt_of_today_is_listed_before_it_is_counted() {
     let receipt = app.create(new_receipt(&app.scope, "now", "E310000000001")).await;
     let page = app
         .table
-        .list_receipts(&app.scope, &ReceiptFilter::default(), (50, 0), noon())
+        .list_receipts(&app.scope, &ReceiptFilter::default(), &part(50, 0), noon())
         .await
         .unwrap();
     assert_eq!((page.receipts, page.total), (vec![receipt], 1));
@@ -131,16 +185,16 @@ async fn all_receipts_with_one_external_id_are_found() {
         .collect();
     let found = app
         .table
-        .receipts_by_external_id(&app.scope, "external-3")
+        .receipts_by_external_id(&app.scope, "external-3", &ReceiptFilter::default(), (50, 0))
         .await
         .unwrap();
-    assert_eq!(found.iter().collect::<Vec<_>>(), wanted);
-    assert_eq!(found.len(), 2);
+    assert_eq!((found.0.iter().collect::<Vec<_>>(), found.1), (wanted, 2));
+    let filter = ReceiptFilter::default();
     for scope in app.foreign_scopes() {
-        assert_eq!(
-            app.table.receipts_by_external_id(&scope, "external-3").await.unwrap(),
-            []
-        );
+        let found = app
+            .table
+            .receipts_by_external_id(&scope, "external-3", &filter, (50, 0));
+        assert_eq!(found.await.unwrap(), (vec![], 0));
     }
 }
 

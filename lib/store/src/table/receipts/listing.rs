@@ -1,98 +1,32 @@
 //! Receipts in order: newest first, filtered, a page at a time, with how many there are in all.
 //!
-//! A day that is wholly asked for is counted by its counters, one that is cut by an instant by the index. What comes before a
-//! page is skipped by the same counts, whole days at once, so that the cost of a page does not grow with what is behind it.
-//! The newest days are read or counted whatever their counters say: a receipt is counted just after it is created.
+//! What comes before a page is skipped, and what comes behind it is counted, by counters: whole months at once, then days. Only counters
+//! that were compared with the list are believed ([`Closing`]). Today is read from the index, and counted by its counters, which are
+//! behind by moments; every other day that is not closed, and every day that a filter cuts, is counted by the index. So the cost of
+//! a page does not grow with what is behind it.
 
-use std::collections::HashMap;
+mod days;
+mod filter;
+mod position;
 
-use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes};
-use ecf::{ReceiptState, ReceiptType};
+use futures::{StreamExt as _, TryStreamExt as _, stream};
 use jiff::{Timestamp, ToSpan as _, civil::Date};
 
-use super::{
-    Receipt, Span,
-    finding::read_listed,
-    record::{self, ECF_TYPE, STATE},
-};
+pub use filter::ReceiptFilter;
+pub use position::{Position, UnknownPosition};
+
+use super::{Receipt, finding::read_listed, record};
 use crate::{
     StoreError,
     ids::{ReceiptId, Scope},
     table::{
-        DayCounts, Query, Sort, Table,
-        item::{Stored, text},
+        Closing, DayCounts, Query, Sort, Table,
         keys::{self, LIST},
     },
 };
 
-/// DynamoDB reads so many items at once.
-const BATCH: usize = 100;
-
-/// Which receipts are asked for. Both instants are included.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ReceiptFilter {
-    pub state: Option<ReceiptState>,
-    pub ecf_type: Option<ReceiptType>,
-    pub from: Option<Timestamp>,
-    pub to: Option<Timestamp>,
-}
-
-impl ReceiptFilter {
-    /// Whether a receipt is asked for.
-    pub fn takes(&self, receipt: &Receipt) -> bool {
-        self.state.is_none_or(|state| state == receipt.state)
-            && self.ecf_type.is_none_or(|ecf_type| ecf_type == receipt.ecf_type)
-            && self.from.is_none_or(|from| from <= receipt.created_at)
-            && self.to.is_none_or(|to| receipt.created_at <= to)
-    }
-
-    fn span(&self) -> Span {
-        Span {
-            from: self.from,
-            to: self.to,
-        }
-    }
-
-    /// Whether only a part of the day is asked for.
-    fn cuts(&self, day: Date) -> bool {
-        self.span().cuts(day)
-    }
-
-    fn query(&self, scope: &Scope, day: Date) -> Query<'static> {
-        let sort = if self.cuts(day) {
-            self.span().sort(LIST.sk, None)
-        } else {
-            Sort::All
-        };
-        let state = self.state.map(|state| (STATE, text(state)));
-        let ecf_type = self.ecf_type.map(|ecf_type| (ECF_TYPE, text(ecf_type.as_str())));
-        Query {
-            sort,
-            newest_first: true,
-            only: state.into_iter().chain(ecf_type).collect(),
-            ..Query::index(&LIST, keys::list_partition(scope, day))
-        }
-    }
-
-    /// What the counters know; `None`: they do not tell the states apart that are no end.
-    fn counted(&self, counts: &DayCounts) -> Option<u64> {
-        let is_asked = |ecf_type: &ReceiptType| self.ecf_type.is_none_or(|asked| asked == *ecf_type);
-        let created = counts.created.iter().filter(|(ecf_type, _)| is_asked(ecf_type));
-        let created: u64 = created.map(|(_, count)| count).sum();
-        let ended = |state: Option<ReceiptState>| -> u64 {
-            let ended = counts
-                .ended
-                .iter()
-                .filter(|((ecf_type, end), _)| is_asked(ecf_type) && state.is_none_or(|state| state == *end));
-            ended.map(|(_, count)| count).sum()
-        };
-        match self.state {
-            None => Some(created),
-            Some(state) if state.is_final() => Some(ended(Some(state))),
-            Some(_) => (created <= ended(None)).then_some(0),
-        }
-    }
-}
+/// So many days are read at once.
+const AT_ONCE: usize = 8;
 
 /// A part of a list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -100,136 +34,252 @@ pub struct ReceiptPage {
     pub receipts: Vec<Receipt>,
     /// How many there are in all.
     pub total: u64,
+    /// Where the next page starts; `None`: this is the last one.
+    pub next: Option<Position>,
+}
+
+/// Which part of a list is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PageRequest {
+    pub limit: usize,
+    /// So many are left out.
+    pub offset: u64,
+    /// Begins behind this one, which an earlier page named; the offset counts from there.
+    pub after: Option<Position>,
+}
+
+/// What is read of one day.
+struct Reading {
+    day: Date,
+    skip: usize,
+    take: usize,
+}
+
+type Found = (Position, ReceiptId);
+
+/// A walk from the newest day to the oldest.
+struct Walk<'a> {
+    table: &'a Table,
+    scope: &'a Scope,
+    filter: &'a ReceiptFilter,
+    after: Option<&'a Position>,
+    skip: u64,
+    /// How many of the page are still to be found.
+    missing: usize,
+    total: u64,
+    found: Vec<Found>,
+    readings: Vec<Reading>,
 }
 
 impl Table {
-    /// At most `limit` receipts, newest first, after `offset` others.
+    /// A page of the receipts, newest first.
     pub async fn list_receipts(
         &self,
         scope: &Scope,
         filter: &ReceiptFilter,
-        (limit, offset): (usize, u64),
+        page: &PageRequest,
         now: Timestamp,
     ) -> Result<ReceiptPage, StoreError> {
         let today = keys::fiscal_day(now);
-        let first = filter.from.map_or(Date::ZERO, keys::fiscal_day);
         // A clock of ours may be ahead of the one that asks.
-        let last = filter.to.map_or(today + 1.day(), keys::fiscal_day);
-        let is_backwards = filter.from.zip(filter.to).is_some_and(|(from, to)| from > to);
-        if is_backwards || first > last {
+        let Some((first, last)) = filter.days(today.saturating_add(1.day())) else {
             return Ok(ReceiptPage::default());
+        };
+        let closing = self.closing(scope).await?;
+        if !closing.is_begun {
+            self.begin_closing(scope, now).await?;
         }
-        let mut days = self.day_counts(scope, first, last).await?;
-        let is_fresh = |day: Date| day >= today - 1.day();
-        for day in [today - 1.day(), today] {
-            if (first..=last).contains(&day) && days.iter().all(|counts| counts.day != day) {
-                days.push(DayCounts::none(day));
-            }
+        let mut walk = Walk {
+            table: self,
+            scope,
+            filter,
+            after: page.after.as_ref(),
+            skip: page.offset,
+            // One more says whether there is a next page.
+            missing: page.limit.saturating_add(1),
+            total: 0,
+            found: Vec::new(),
+            readings: Vec::new(),
+        };
+        let months = self.whole_months(scope, filter, (first, last), &closing).await?;
+        let days = self
+            .days_outside(scope, (first, last), &months, &closing, today)
+            .await?;
+        let (fresh, settled) = days.into_iter().partition::<Vec<_>, _>(|counts| counts.day >= today);
+        for counts in fresh.iter().rev() {
+            walk.visit_fresh(counts).await?;
         }
-        days.sort_by_key(|counts| counts.day);
+        walk.visit_all(&settled, &months, &closing).await?;
+        walk.finish(page.limit).await
+    }
+}
 
-        let (mut total, mut skip, mut listed) = (0, offset, Vec::new());
-        for counts in days.iter().rev() {
-            let day = counts.day;
-            let known = if filter.cuts(day) { None } else { filter.counted(counts) };
-            let mut there = match known {
-                Some(known) => known,
-                None => self.count_of_day(scope, filter, day).await?,
-            };
-            let missing = limit - listed.len();
-            if known.is_some() && is_fresh(day) && skip > 0 && there <= skip {
-                there = there.max(self.count_of_day(scope, filter, day).await?);
-            }
-            if missing > 0 && (there > skip || (is_fresh(day) && skip == 0)) {
-                let before = usize::try_from(skip).unwrap_or(usize::MAX);
-                let seen = self
-                    .ids_of_day(scope, filter, day, before.saturating_add(missing))
-                    .await?;
-                there = there.max(seen.len() as u64);
-                listed.extend(seen.into_iter().skip(before));
-            }
-            total += there;
-            skip = skip.saturating_sub(there);
+impl Walk<'_> {
+    /// A day that is under way: read as far as the page reaches, else counted by its counters, which are behind by moments.
+    async fn visit_fresh(&mut self, counts: &DayCounts) -> Result<(), StoreError> {
+        let day = counts.day;
+        let mut there = match self.filter.known(counts) {
+            Some(known) if !self.is_cut(day) => known,
+            _ => self.table.count_of_day(self.scope, self.filter, day).await?,
+        };
+        if self.begins_before(day) {
+            self.total += there;
+            return Ok(());
         }
-        let mut receipts = self.receipts_by_ids(scope, &listed).await?;
+        if self.missing > 0 {
+            let skip = usize::try_from(self.skip).unwrap_or(usize::MAX);
+            let reading = Reading {
+                day,
+                skip,
+                take: self.missing,
+            };
+            let (passed, found) = self
+                .table
+                .read_day(self.scope, self.filter, self.after, &reading)
+                .await?;
+            self.missing -= found.len();
+            let seen = (passed + found.len()) as u64;
+            // Whoever came to the end of the day knows how many there are.
+            there = if self.missing > 0 && self.after.is_none() {
+                seen
+            } else {
+                there.max(seen)
+            };
+            self.skip = self.skip.saturating_sub(passed as u64);
+            self.found.extend(found);
+        }
+        self.total += there;
+        Ok(())
+    }
+
+    /// All other days, whose counts are exact.
+    async fn visit_all(
+        &mut self,
+        days: &[DayCounts],
+        months: &[DayCounts],
+        closing: &Closing,
+    ) -> Result<(), StoreError> {
+        let mut months = months.iter().rev().peekable();
+        let mut rest = days.iter().rev().peekable();
+        loop {
+            let month_is_newer = match (months.peek(), rest.peek()) {
+                (Some(month), Some(day)) => month.day > day.day,
+                (month, None) => month.is_some(),
+                (None, Some(_)) => false,
+            };
+            if month_is_newer {
+                let Some(month) = months.next() else { return Ok(()) };
+                self.visit_month(month, closing).await?;
+                continue;
+            }
+            // Days without a month between them are counted together.
+            let until = months.peek().map(|month| month.day);
+            let mut run = Vec::new();
+            while let Some(day) = rest.next_if(|day| until.is_none_or(|month| day.day > month)) {
+                run.push(day);
+            }
+            if run.is_empty() {
+                return Ok(());
+            }
+            self.visit_days(&run, closing).await?;
+        }
+    }
+
+    async fn visit_month(&mut self, month: &DayCounts, closing: &Closing) -> Result<(), StoreError> {
+        let first = month.day;
+        let is_passed = |there: u64| self.missing == 0 || there <= self.skip;
+        match self.filter.known(month) {
+            Some(there) if self.begins_before(first) => self.total += there,
+            Some(there) if self.after.is_none_or(|after| after.day() > first.last_of_month()) && is_passed(there) => {
+                self.total += there;
+                if self.missing > 0 {
+                    self.skip -= there;
+                }
+            }
+            _ => {
+                let days = self.table.day_counts(self.scope, first, first.last_of_month()).await?;
+                let days: Vec<_> = days.iter().rev().collect();
+                self.visit_days(&days, closing).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Days, newest first.
+    async fn visit_days(&mut self, days: &[&DayCounts], closing: &Closing) -> Result<(), StoreError> {
+        let counts: Vec<_> = days.iter().map(|counts| self.exact(counts, closing)).collect();
+        let counts: Vec<u64> = stream::iter(counts).buffered(AT_ONCE).try_collect().await?;
+        for (counts, there) in days.iter().zip(counts) {
+            let day = counts.day;
+            self.total += there;
+            if there == 0 || self.missing == 0 || self.begins_before(day) {
+                continue;
+            }
+            let before = match self.after {
+                Some(after) if after.day() == day => self.table.count_from(self.scope, self.filter, after).await?,
+                _ => 0,
+            };
+            let left = there.saturating_sub(before);
+            if left <= self.skip {
+                self.skip -= left;
+                continue;
+            }
+            let take = usize::try_from(left - self.skip)
+                .unwrap_or(usize::MAX)
+                .min(self.missing);
+            let skip = usize::try_from(self.skip).unwrap_or(usize::MAX);
+            self.readings.push(Reading { day, skip, take });
+            self.missing -= take;
+            self.skip = 0;
+        }
+        Ok(())
+    }
+
+    /// How many receipts of a day are asked for.
+    async fn exact(&self, counts: &DayCounts, closing: &Closing) -> Result<u64, StoreError> {
+        let day = counts.day;
+        match self.filter.known(counts) {
+            Some(known) if closing.is_exact(day) && !self.is_cut(day) => Ok(known),
+            _ => self.table.count_of_day(self.scope, self.filter, day).await,
+        }
+    }
+
+    fn is_cut(&self, day: Date) -> bool {
+        self.filter.cuts(day)
+    }
+
+    /// Whether the whole day comes before the page.
+    fn begins_before(&self, day: Date) -> bool {
+        self.after.is_some_and(|after| day > after.day())
+    }
+
+    /// Reads what the walk has planned.
+    async fn finish(self, limit: usize) -> Result<ReceiptPage, StoreError> {
+        let Self {
+            table,
+            scope,
+            filter,
+            after,
+            ..
+        } = self;
+        let readings = self.readings.iter();
+        let readings: Vec<_> = readings
+            .map(|reading| table.read_day(scope, filter, after, reading))
+            .collect();
+        let read: Vec<_> = stream::iter(readings).buffered(AT_ONCE).try_collect().await?;
+        let mut found = self.found;
+        found.extend(read.into_iter().flat_map(|(_, found)| found));
+        let has_more = found.len() > limit;
+        found.truncate(limit);
+        let next = found.last().map(|(position, _)| position.clone()).filter(|_| has_more);
+        let ids: Vec<_> = found.into_iter().map(|(_, id)| id).collect();
+        let mut receipts = table.receipts_by_ids(scope, &ids).await?;
         // The index is behind by moments: who left the state meanwhile is not in the list of the state.
         receipts.retain(|receipt| filter.takes(receipt));
-        Ok(ReceiptPage { receipts, total })
-    }
-
-    /// The receipts with this `external_id`, newest first; the identifier is the caller's, who may have used it again.
-    pub async fn receipts_by_external_id(&self, scope: &Scope, external_id: &str) -> Result<Vec<Receipt>, StoreError> {
-        let query = Query {
-            newest_first: true,
-            ..Query::index(&keys::EXTERNAL, keys::external_partition(scope, external_id))
-        };
-        let entries = self.query("find receipts", query).await?;
-        let ids: Result<Vec<_>, _> = entries.iter().map(|entry| Ok(record::read_key(entry)?.1)).collect();
-        self.receipts_by_ids(scope, &ids?).await
-    }
-
-    async fn count_of_day(&self, scope: &Scope, filter: &ReceiptFilter, day: Date) -> Result<u64, StoreError> {
-        let count = self.count_items("count receipts", &filter.query(scope, day)).await?;
-        Ok(count as u64)
-    }
-
-    async fn ids_of_day(
-        &self,
-        scope: &Scope,
-        filter: &ReceiptFilter,
-        day: Date,
-        limit: usize,
-    ) -> Result<Vec<ReceiptId>, StoreError> {
-        let query = Query {
-            limit: Some(limit),
-            ..filter.query(scope, day)
-        };
-        let mut entries = self.query("list receipts", query).await?;
-        entries.truncate(limit);
-        entries
-            .iter()
-            .map(|entry| read_listed(entry).map(|listed| listed.public_id))
-            .collect()
-    }
-
-    /// The receipts themselves, in the order of their ids.
-    pub(super) async fn receipts_by_ids(&self, scope: &Scope, ids: &[ReceiptId]) -> Result<Vec<Receipt>, StoreError> {
-        let mut read = HashMap::with_capacity(ids.len());
-        for ids in ids.chunks(BATCH) {
-            let wanted = ids.iter().map(|id| keys::receipt(scope, id).attributes()).collect();
-            for stored in self.read_batch("read receipts", wanted).await? {
-                let receipt = record::read(&stored)?;
-                read.insert(receipt.public_id, receipt);
-            }
-        }
-        let mut receipts = Vec::with_capacity(ids.len());
-        for id in ids {
-            let receipt = match read.remove(id) {
-                Some(receipt) => Some(receipt),
-                // The batch left it out because the table was busy.
-                None => self.receipt_eventual(scope, id).await?,
-            };
-            receipts.extend(receipt);
-        }
-        Ok(receipts)
-    }
-
-    /// What one request brings of these items; it may leave some out.
-    async fn read_batch(
-        &self,
-        operation: &'static str,
-        wanted: Vec<HashMap<String, AttributeValue>>,
-    ) -> Result<Vec<Stored>, StoreError> {
-        let request = KeysAndAttributes::builder().set_keys(Some(wanted)).build();
-        let request = request.map_err(|error| StoreError::unexpected(operation, error))?;
-        let answer = self
-            .client
-            .batch_get_item()
-            .request_items(&self.name, request)
-            .send()
-            .await
-            .map_err(|error| StoreError::from_sdk(operation, error))?;
-        let items = answer.responses.unwrap_or_default().into_values().flatten();
-        Ok(items.map(Stored::new).collect())
+        Ok(ReceiptPage {
+            receipts,
+            total: self.total,
+            next,
+        })
     }
 }

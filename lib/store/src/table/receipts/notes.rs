@@ -237,9 +237,8 @@ impl Table {
         Ok(matches!(self.apply("await verdict", change).await?, Applied::Done(_)))
     }
 
-    /// Writes the step that ends a receipt's way, or its attempt. What a note has reserved is settled with it: every way
-    /// to a final state and to `failed` goes through here.
-    pub(super) async fn end(
+    /// Writes the step that ends a receipt's way, or its attempt. What a note has reserved is settled with it.
+    pub(super) async fn settle(
         &self,
         operation: &'static str,
         (scope, id): (&Scope, &ReceiptId),

@@ -76,7 +76,9 @@ impl Table {
     ) -> Result<Recorded, StoreError> {
         let change = verdict_change(scope, id, &verdict, now);
         let change = as_the_table_says(change, verdict.state, "attribute_exists(#en)");
-        let applied = self.end("record verdict", (scope, id), verdict.state, change).await?;
+        let applied = self
+            .end("record verdict", (scope, id), verdict.state, change, now)
+            .await?;
         Ok(match recorded(applied)? {
             // Our own write, whose answer was lost and repeated by the SDK.
             Recorded::Already(receipt)
@@ -117,7 +119,8 @@ impl Table {
             None => change,
         };
         let receipt = (scope, &seen.public_id);
-        recorded(self.end("record failed", receipt, ReceiptState::Failed, change).await?)
+        let applied = self.end("record failed", receipt, ReceiptState::Failed, change, now);
+        recorded(applied.await?)
     }
 
     /// Takes an entry out of the outbox; the last one takes the receipt off the due index in the same write.

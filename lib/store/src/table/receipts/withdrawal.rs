@@ -88,7 +88,7 @@ impl Table {
         let change = as_the_table_says(change, withdrawal.state(), as_seen);
         let receipt = (scope, &seen.public_id);
         let applied = self
-            .end("withdraw receipt", receipt, withdrawal.state(), change)
+            .end("withdraw receipt", receipt, withdrawal.state(), change, now)
             .await?;
         Ok(match recorded(applied)? {
             // Our own write, whose answer was lost and repeated by the SDK.

@@ -1,0 +1,260 @@
+//! Days that are over: whatever became of their counters, lists are what the receipts are.
+
+use std::collections::BTreeMap;
+
+use ecf::{ReceiptState, ReceiptType};
+use ecf_store::{
+    DayCounts, NewReceipt, OutboxEntry, PageRequest, Receipt, ReceiptFilter, ReceiptId, Verdict, fiscal_day,
+};
+use housekeeping::run;
+use jiff::{SignedDuration, ToSpan as _};
+
+use crate::world::World;
+
+const DAYS: i64 = 75;
+const A_DAY: i64 = 5;
+
+/// Receipts of two months and a half, some of which never ended, counted as they should be, with a day that has no counter at all.
+async fn many_receipts(world: &World) -> Vec<Receipt> {
+    let (table, scope) = (world.stack.table(), world.company.scope);
+    let start = world.now();
+    let template = world.kept("template", ReceiptState::Cancelled, None).await;
+    let states = [
+        ReceiptState::Accepted,
+        ReceiptState::Accepted,
+        ReceiptState::Rejected,
+        ReceiptState::ConditionallyAccepted,
+        ReceiptState::Failed,
+    ];
+    let mut seeded = Vec::new();
+    for place in 1..DAYS * A_DAY {
+        let key = format!("seeded-{place}");
+        // A failed one here and there only.
+        let state = states[usize::try_from(place * 7 % if place % 11 == 0 { 5 } else { 4 }).unwrap()];
+        seeded.push(NewReceipt {
+            public_id: ReceiptId::of_receipt(&scope, &key),
+            company_rnc: template.company_rnc.clone(),
+            idempotency_key: key,
+            payload_hash: [0; 32],
+            ecf_type: if place % 3 == 0 {
+                ReceiptType::E33
+            } else {
+                ReceiptType::E31
+            },
+            external_id: None,
+            mode: template.mode,
+            state,
+            created_at: start + SignedDuration::from_mins(place * 24 * 60 / A_DAY),
+            scheduled_for: None,
+            monto_total: format!("{place}.{:02}", place % 100),
+            rnc_comprador: None,
+            fecha_emision: template.fecha_emision,
+            signed: None,
+            payload: None,
+            note: None,
+        });
+    }
+    table.seed_receipts(&scope, &seeded).await.unwrap();
+    world.advance(SignedDuration::from_hours(24 * DAYS));
+    let mut receipts = vec![template];
+    for new in &seeded {
+        receipts.push(table.receipt(&scope, &new.public_id).await.unwrap().unwrap());
+    }
+    receipts.reverse();
+    receipts
+}
+
+/// What the counters should be.
+fn books(receipts: &[Receipt]) -> Vec<DayCounts> {
+    let mut days = BTreeMap::new();
+    for receipt in receipts {
+        let day = receipt.day();
+        let counts = days.entry(day).or_insert_with(|| DayCounts::none(day));
+        counts.add(receipt.ecf_type, receipt.state, &receipt.monto_total);
+    }
+    days.into_values().collect()
+}
+
+/// Every page of every filter, by offset and by cursor, with the total that it names.
+async fn assert_lists(world: &World, receipts: &[Receipt]) {
+    let (table, scope, now) = (world.stack.table(), world.company.scope, world.now());
+    let (from, to) = (
+        now - SignedDuration::from_hours(24 * 60),
+        now - SignedDuration::from_hours(24 * 20 + 7),
+    );
+    let states = [
+        None,
+        Some(ReceiptState::Accepted),
+        Some(ReceiptState::Rejected),
+        Some(ReceiptState::Failed),
+        Some(ReceiptState::Submitted),
+    ];
+    for state in states {
+        for (ecf_type, from, to) in [
+            (None, None, None),
+            (Some(ReceiptType::E33), None, None),
+            (None, Some(from), None),
+            (None, Some(from), Some(to)),
+        ] {
+            let filter = ReceiptFilter {
+                state,
+                ecf_type,
+                from,
+                to,
+            };
+            let wanted: Vec<_> = receipts.iter().filter(|receipt| filter.takes(receipt)).collect();
+            let (mut by_offset, mut by_cursor, mut after) = (Vec::new(), Vec::new(), None);
+            let limit = 60;
+            for page in 0..=receipts.len() / limit {
+                let request = PageRequest {
+                    limit,
+                    offset: (page * limit) as u64,
+                    after: None,
+                };
+                let found = table.list_receipts(&scope, &filter, &request, now).await.unwrap();
+                assert_eq!(found.total, wanted.len() as u64, "{filter:?} {request:?}");
+                by_offset.extend(found.receipts);
+                if page == 0 || after.is_some() {
+                    let request = PageRequest {
+                        limit,
+                        offset: 0,
+                        after,
+                    };
+                    let found = table.list_receipts(&scope, &filter, &request, now).await.unwrap();
+                    assert_eq!(found.total, wanted.len() as u64, "{filter:?} {request:?}");
+                    by_cursor.extend(found.receipts);
+                    after = found.next;
+                }
+            }
+            assert!(by_offset.iter().eq(wanted.iter().copied()), "{filter:?}");
+            assert!(by_cursor.iter().eq(wanted.iter().copied()), "{filter:?}");
+        }
+    }
+}
+
+impl World {
+    /// As many runs as there are minutes, until no day is due any more.
+    async fn close_days(&self) {
+        for _ in 0..10 {
+            run(&self.app).await.unwrap();
+            self.advance(SignedDuration::from_mins(1));
+        }
+    }
+
+    async fn counters(&self) -> Vec<DayCounts> {
+        let today = fiscal_day(self.now());
+        let (table, first) = (self.stack.table(), today.saturating_sub(200.days()));
+        let mut counts = table.day_counts(&self.company.scope, first, today).await.unwrap();
+        counts.retain(|counts| *counts != DayCounts::none(counts.day));
+        counts
+    }
+
+    /// Makes the counters of days that are over say something else: a day in five each is lost, doubled, or a little off.
+    async fn damage(&self) {
+        let today = fiscal_day(self.now());
+        let over = self.counters().await.into_iter().filter(|counts| counts.day < today);
+        for (place, counts) in over.enumerate() {
+            let mut damaged = counts.clone();
+            match place % 5 {
+                0 => damaged = DayCounts::none(counts.day),
+                1 => damaged.add_all(&counts),
+                2 => damaged.add(ReceiptType::E31, ReceiptState::Rejected, "5.00"),
+                3 => damaged.ended.clear(),
+                _ => continue,
+            }
+            let table = self.stack.table();
+            assert!(
+                table
+                    .correct_counts(&self.company.scope, &counts, &damaged)
+                    .await
+                    .unwrap()
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn r2_counters_that_were_lost_or_doubled_change_no_list_after_housekeeping() {
+    let world = World::start().await;
+    let receipts = many_receipts(&world).await;
+    // Nobody asked for a list: housekeeping knows of the environment since its first key.
+    world.damage().await;
+    world.close_days().await;
+    assert_lists(&world, &receipts).await;
+    assert_eq!(world.counters().await, books(&receipts));
+}
+
+#[tokio::test]
+async fn r2_a_late_verdict_whose_count_is_lost_shows_in_lists_at_once_and_in_the_counters_later() {
+    let world = World::start().await;
+    let (table, scope) = (world.stack.table(), world.company.scope);
+    let late = world.submitted("E310000000001").await;
+    world.advance(SignedDuration::from_mins(1));
+    let mut receipts = many_receipts(&world).await;
+    receipts.push(late.clone());
+    table
+        .count_created(&scope, late.day(), late.ecf_type, &late.monto_total, None)
+        .await
+        .unwrap();
+    world.close_days().await;
+    assert_eq!(world.counters().await, books(&receipts));
+    assert_lists(&world, &receipts).await;
+
+    let verdict = Verdict {
+        state: ReceiptState::Rejected,
+        track_id: None,
+        error_code: None,
+        error_message: None,
+        secuencia_utilizada: None,
+        taxauth_response: None,
+        outbox: vec![OutboxEntry::Webhook],
+    };
+    table
+        .record_verdict(&scope, &late.public_id, verdict, world.now())
+        .await
+        .unwrap();
+    let ended = table.receipt(&scope, &late.public_id).await.unwrap().unwrap();
+    let last = receipts.len() - 1;
+    receipts[last] = ended;
+    // Whoever wrote the verdict may still count it.
+    run(&world.app).await.unwrap();
+    assert_lists(&world, &receipts).await;
+    assert_ne!(world.counters().await, books(&receipts));
+    world.advance(SignedDuration::from_mins(26));
+    world.close_days().await;
+    assert_eq!(world.counters().await, books(&receipts));
+    assert!(table.closing(&scope).await.unwrap().late.is_empty());
+    assert_lists(&world, &receipts).await;
+}
+
+#[tokio::test]
+async fn r2_a_day_without_any_counter_is_listed() {
+    let world = World::start().await;
+    run(&world.app).await.unwrap();
+    let uncounted = world.told("E310000000001").await;
+    // Before housekeeping looked at the day, and after.
+    world.advance(SignedDuration::from_hours(24 * 40));
+    assert_lists(&world, std::slice::from_ref(&uncounted)).await;
+    world.close_days().await;
+    assert_lists(&world, std::slice::from_ref(&uncounted)).await;
+    assert_eq!(world.counters().await, books(&[uncounted]));
+}
+
+#[tokio::test]
+async fn r2_what_an_idle_company_costs_does_not_grow() {
+    let world = World::start().await;
+    world.advance(SignedDuration::from_hours(24 * 3));
+    world.close_days().await;
+    world.advance(SignedDuration::from_hours(24));
+    run(&world.app).await.unwrap();
+    let closing = world.stack.table().closing(&world.company.scope).await.unwrap();
+    let yesterday = fiscal_day(world.now()).saturating_sub(1.day());
+    assert_eq!(closing.until, Some(yesterday));
+    let due = world
+        .stack
+        .table()
+        .due_days(0, world.now() + SignedDuration::from_hours(12), 10)
+        .await
+        .unwrap();
+    assert!(due.iter().all(|entry| entry.scope != world.company.scope));
+}

@@ -1,0 +1,276 @@
+//! Which days of a company's environment are closed: their counters were compared with the list of their receipts, and lists
+//! believe them.
+//!
+//! Counters are written beside a receipt, so a count can be lost or written twice. Housekeeping compares each day once, half an
+//! hour after its end, and sums up each month that is over. A receipt of an earlier day that reaches its end later may lose its
+//! count too: it leaves a late change here before its state is written, and the day is compared again when whoever wrote the change
+//! is certainly done. Until then lists read that day from the index. So no list depends on a counter that nobody compared.
+
+use std::collections::BTreeSet;
+
+use jiff::{SignedDuration, Timestamp, ToSpan as _, civil::Date};
+
+use super::{
+    DayCounts, Query, Sort, Table,
+    change::Change,
+    counters,
+    item::{NewItem, Stored, instant, text},
+    keys::{self, DUE, SK},
+    write::Applied,
+};
+use crate::{StoreError, ids::Scope};
+
+/// How many partitions of the due index hold days.
+pub const DAY_SHARDS: u8 = 4;
+/// Longer than the longest time limit of a function: whoever marked a late change has written it, or never will.
+pub const WRITTEN_WITHIN: SignedDuration = SignedDuration::from_mins(15);
+/// When a day is closed, after its end: who wrote no late change before the first [`WRITTEN_WITHIN`] is done by then.
+const CLOSED_AFTER: SignedDuration = SignedDuration::from_mins(30);
+/// Companies are closed one after the other within this time.
+const CLOSING_SPREAD: SignedDuration = SignedDuration::from_hours(2);
+/// How often a day is compared again that changes meanwhile.
+const ROUNDS: u32 = 3;
+
+/// The last day that is closed.
+const UNTIL: &str = "un";
+/// When a late change was written last.
+const LATE_AT: &str = "la";
+
+/// What is known of the days of a company's environment.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Closing {
+    /// Days up to this one are closed. `None`: no day was closed yet.
+    pub until: Option<Date>,
+    /// Days with a late change that nobody compared yet.
+    pub late: BTreeSet<Date>,
+    /// Whether housekeeping knows of the environment.
+    pub is_begun: bool,
+}
+
+impl Closing {
+    /// Whether the counters of a day are what its receipts are.
+    pub fn is_exact(&self, day: Date) -> bool {
+        self.until.is_some_and(|until| day <= until) && !self.late.contains(&day)
+    }
+
+    /// The same for a month, by its first day.
+    pub fn is_exact_month(&self, first: Date) -> bool {
+        let last = first.last_of_month();
+        self.until.is_some_and(|until| last <= until) && self.late.range(first..=last).next().is_none()
+    }
+}
+
+/// Days that are due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DueDays {
+    pub scope: Scope,
+    /// The day of a late change; `None`: the next days are to be closed.
+    pub late: Option<Date>,
+    pub at: Timestamp,
+}
+
+/// The last day that may be closed at an instant.
+pub fn last_to_close(now: Timestamp) -> Date {
+    keys::fiscal_day(now - CLOSED_AFTER).saturating_sub(1.day())
+}
+
+/// Receipts that were created before this instant are of a day that may be closed before their end is written.
+pub(super) fn created_since(now: Timestamp) -> Timestamp {
+    keys::end_of_day(keys::fiscal_day(now - WRITTEN_WITHIN).saturating_sub(1.day()))
+}
+
+/// When the day after this one is closed.
+fn next_closing(scope: &Scope, until: Date) -> Timestamp {
+    let share = CLOSING_SPREAD * i32::from(scope.company.spread()) / 256;
+    keys::end_of_day(until.saturating_add(1.day())) + CLOSED_AFTER + share
+}
+
+fn shard_of(scope: &Scope) -> u8 {
+    scope.company.spread() % DAY_SHARDS
+}
+
+impl Table {
+    /// What is known of an environment's days.
+    pub async fn closing(&self, scope: &Scope) -> Result<Closing, StoreError> {
+        let query = Query {
+            consistent: true,
+            ..Query::of(keys::closing_partition(scope))
+        };
+        let mut closing = Closing::default();
+        for stored in self.query("read closing", query).await? {
+            if stored.sk()? == keys::CLOSED {
+                closing.is_begun = true;
+                closing.until = stored.opt_parse(UNTIL)?;
+            } else {
+                closing.late.insert(read_day(&stored)?);
+            }
+        }
+        Ok(closing)
+    }
+
+    /// Makes housekeeping close an environment's days. Again changes nothing.
+    pub async fn begin_closing(&self, scope: &Scope, now: Timestamp) -> Result<(), StoreError> {
+        let item = NewItem::new(&keys::closing(scope))
+            .with(DUE.pk, text(keys::due_days_partition(shard_of(scope))))
+            .with(DUE.sk, text(keys::due_sort(now)))
+            .build();
+        self.put_new("begin closing", item).await.map(|_| ())
+    }
+
+    /// Says that a receipt of this day is about to reach its end.
+    pub(super) async fn note_late_change(&self, scope: &Scope, day: Date, now: Timestamp) -> Result<(), StoreError> {
+        let change = Change::of(keys::late_change(scope, day))
+            .set(LATE_AT, instant(now))
+            .set_once(DUE.pk, text(keys::due_days_partition(shard_of(scope))))
+            .set_once(DUE.sk, text(keys::due_sort(now + WRITTEN_WITHIN)));
+        self.apply("note late change", change).await.map(|_| ())
+    }
+
+    /// The days of one shard whose time has come, the most overdue first.
+    pub async fn due_days(&self, shard: u8, now: Timestamp, limit: usize) -> Result<Vec<DueDays>, StoreError> {
+        let query = Query {
+            sort: Sort::Between(DUE.sk, keys::due_sort(Timestamp::UNIX_EPOCH), keys::due_sort(now)),
+            limit: Some(limit),
+            ..Query::index(&DUE, keys::due_days_partition(shard))
+        };
+        let entries = self.query("read due days", query).await?;
+        let read = |entry: &Stored| {
+            Ok(DueDays {
+                scope: keys::ending_scope(entry.pk()?)?,
+                late: match entry.sk()? {
+                    keys::CLOSED => None,
+                    _ => Some(read_day(entry)?),
+                },
+                at: entry.parse(DUE.sk)?,
+            })
+        };
+        entries.iter().map(read).collect()
+    }
+
+    /// Counts a day's receipts by the list of them.
+    pub async fn counted_by_list(&self, scope: &Scope, day: Date) -> Result<DayCounts, StoreError> {
+        let mut counted = DayCounts::none(day);
+        let mut after = None;
+        loop {
+            let page = self
+                .receipts_of_day(scope, day, after.as_deref(), super::LARGEST_READ)
+                .await?;
+            for listed in &page.receipts {
+                counted.add(listed.ecf_type, listed.state, &listed.monto_total);
+            }
+            match page.next {
+                Some(next) => after = Some(next),
+                None => return Ok(counted),
+            }
+        }
+    }
+
+    /// Compares a day's counters with its list and sets them right, and the sum of its month with them. Says what they were before,
+    /// when that was something else.
+    pub async fn recount_day(
+        &self,
+        scope: &Scope,
+        day: Date,
+        closing: &Closing,
+    ) -> Result<Option<DayCounts>, StoreError> {
+        for _ in 0..ROUNDS {
+            let kept = self.day_counts(scope, day, day).await?;
+            let kept = kept.into_iter().next().unwrap_or_else(|| DayCounts::none(day));
+            let counted = self.counted_by_list(scope, day).await?;
+            let is_corrected = kept != counted;
+            if !self.correct_counts(scope, &kept, &counted).await? {
+                continue;
+            }
+            if closing.until.is_some_and(|until| day.last_of_month() <= until) {
+                self.sum_up_month(scope, day.first_of_month()).await?;
+            }
+            return Ok(is_corrected.then_some(kept));
+        }
+        Err(StoreError::Contended {
+            operation: "recount day",
+            attempts: ROUNDS,
+        })
+    }
+
+    /// Sums up the days of a month that are all closed.
+    pub async fn sum_up_month(&self, scope: &Scope, first: Date) -> Result<(), StoreError> {
+        let days = self.day_counts(scope, first, first.last_of_month()).await?;
+        let mut month = DayCounts::none(first);
+        days.iter().for_each(|day| month.add_all(day));
+        let known = self.month_counts(scope, first, first).await?;
+        let known = known.into_iter().next().unwrap_or_else(|| DayCounts::none(first));
+        self.correct("sum up month", keys::month(scope, first), &known, &month)
+            .await
+            .map(|_| ())
+    }
+
+    /// The counts of months that were summed up, from one month to another, both included, by their first days.
+    pub async fn month_counts(&self, scope: &Scope, from: Date, to: Date) -> Result<Vec<DayCounts>, StoreError> {
+        let query = Query {
+            sort: Sort::Between(SK, keys::month_sort(from), keys::month_sort(to)),
+            ..Query::of(keys::months_partition(scope))
+        };
+        let months = self.query("read month counters", query).await?;
+        months
+            .iter()
+            .map(|stored| {
+                let first = format!("{}01", stored.sk()?);
+                let first = first.parse().map_err(|error| stored.corrupt(SK, error))?;
+                counters::read_counts_of(stored, first)
+            })
+            .collect()
+    }
+
+    /// Ends a look at an environment's days: they are closed until then. `false`: another look did before.
+    pub async fn days_closed(&self, entry: &DueDays, until: Date, now: Timestamp) -> Result<bool, StoreError> {
+        let next = match until < last_to_close(now) {
+            true => now,
+            false => next_closing(&entry.scope, until),
+        };
+        self.move_due(entry, next, Some(until)).await
+    }
+
+    /// Looks at these days again later. `false`: another look moved them before.
+    pub async fn put_off_days(&self, entry: &DueDays, next: Timestamp) -> Result<bool, StoreError> {
+        self.move_due(entry, next, None).await
+    }
+
+    /// When the last late change of a day was written, which is certainly over after [`WRITTEN_WITHIN`].
+    pub async fn late_change(&self, scope: &Scope, day: Date) -> Result<Option<Timestamp>, StoreError> {
+        let stored = self.read("read late change", &keys::late_change(scope, day)).await?;
+        stored.map(|stored| stored.instant(LATE_AT)).transpose()
+    }
+
+    /// Forgets a late change whose day was compared, unless there was another one since.
+    pub async fn late_change_is_counted(&self, scope: &Scope, day: Date, seen: Timestamp) -> Result<bool, StoreError> {
+        self.delete_of(
+            "forget late change",
+            &keys::late_change(scope, day),
+            LATE_AT,
+            instant(seen),
+        )
+        .await
+    }
+
+    /// Takes an environment whose company is gone off the index.
+    pub async fn forget_closing(&self, scope: &Scope) -> Result<bool, StoreError> {
+        self.delete("forget closing", &keys::closing(scope)).await
+    }
+
+    async fn move_due(&self, entry: &DueDays, next: Timestamp, until: Option<Date>) -> Result<bool, StoreError> {
+        let key = match entry.late {
+            None => keys::closing(&entry.scope),
+            Some(day) => keys::late_change(&entry.scope, day),
+        };
+        let change = Change::of(key)
+            .set(DUE.sk, text(keys::due_sort(next)))
+            .set_some(UNTIL, until.map(text))
+            .when("#ds = :seen")
+            .bind(":seen", text(keys::due_sort(entry.at)));
+        Ok(matches!(self.apply("move due days", change).await?, Applied::Done(_)))
+    }
+}
+
+fn read_day(stored: &Stored) -> Result<Date, StoreError> {
+    stored.sk()?.parse().map_err(|error| stored.corrupt(SK, error))
+}

@@ -1,0 +1,41 @@
+//! The write that ends a receipt's way.
+
+use ecf::ReceiptState;
+use jiff::Timestamp;
+
+use super::record::{self, CREATED_AT};
+use crate::{
+    StoreError,
+    ids::{ReceiptId, Scope},
+    table::{Table, change::Change, closing::created_since, item::instant, write::Applied},
+};
+
+impl Table {
+    /// Writes the step that ends a receipt's way, or its attempt: every way to a final state and to `failed` goes through here.
+    ///
+    /// A receipt of a day that is over leaves a late change before it becomes final, because its day's counters may be closed.
+    pub(super) async fn end(
+        &self,
+        operation: &'static str,
+        (scope, id): (&Scope, &ReceiptId),
+        next: ReceiptState,
+        change: Change,
+        now: Timestamp,
+    ) -> Result<Applied, StoreError> {
+        if !next.is_final() {
+            return self.settle(operation, (scope, id), next, change).await;
+        }
+        let since = created_since(now);
+        let recent = change.clone().and("#ca >= :since").bind(":since", instant(since));
+        let stored = match self.settle(operation, (scope, id), next, recent).await? {
+            Applied::Refused(Some(stored)) if stored.instant(CREATED_AT)? < since => stored,
+            other => return Ok(other),
+        };
+        let receipt = record::read(&stored)?;
+        if receipt.state.is_final() {
+            return Ok(Applied::Refused(Some(stored)));
+        }
+        self.note_late_change(scope, receipt.day(), now).await?;
+        self.settle(operation, (scope, id), next, change).await
+    }
+}

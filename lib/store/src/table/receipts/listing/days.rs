@@ -1,0 +1,215 @@
+//! Months and days of a list: which there are, how many receipts each has, and what one reads of them.
+
+use std::collections::BTreeMap;
+
+use jiff::{ToSpan as _, civil::Date};
+
+use super::{
+    Closing, DayCounts, Found, LIST, Position, Query, Reading, ReceiptFilter, Scope, Sort, StoreError, Table, keys,
+    read_listed, record,
+};
+use crate::{
+    ids::ReceiptId,
+    table::{item::Item, receipts::Receipt},
+};
+
+/// From so many on it is cheaper to count what is skipped than to read it.
+const COUNTED: usize = 200;
+
+impl Table {
+    /// The months that are asked for as a whole and whose counts are exact, oldest first.
+    pub(super) async fn whole_months(
+        &self,
+        scope: &Scope,
+        filter: &ReceiptFilter,
+        (first, last): (Date, Date),
+        closing: &Closing,
+    ) -> Result<Vec<DayCounts>, StoreError> {
+        let Some(until) = closing.until else {
+            return Ok(Vec::new());
+        };
+        let last = last.min(until);
+        if first > last {
+            return Ok(Vec::new());
+        }
+        let months = self.month_counts(scope, first, last).await?;
+        let is_whole = |month: &DayCounts| {
+            let (begin, end) = (month.day, month.day.last_of_month());
+            let is_cut = filter.cuts(begin) || filter.cuts(end);
+            first <= begin && end <= last && !is_cut && closing.is_exact_month(begin)
+        };
+        Ok(months.into_iter().filter(is_whole).collect())
+    }
+
+    /// The days outside of these months that may have receipts, oldest first.
+    pub(super) async fn days_outside(
+        &self,
+        scope: &Scope,
+        (first, last): (Date, Date),
+        months: &[DayCounts],
+        closing: &Closing,
+        today: Date,
+    ) -> Result<Vec<DayCounts>, StoreError> {
+        let mut days = BTreeMap::new();
+        let mut from = first;
+        let gaps = months.iter().map(|month| (month.day, Some(month.day.last_of_month())));
+        for (next, end) in gaps.chain([(last.saturating_add(1.day()), None)]) {
+            if from < next {
+                let counts = self.day_counts(scope, from, next.saturating_sub(1.day())).await?;
+                days.extend(counts.into_iter().map(|counts| (counts.day, counts)));
+            }
+            from = end.map_or(next, |end| end.saturating_add(1.day()));
+        }
+        // A day that nobody compared may have receipts and no count.
+        let open = match closing.until {
+            Some(until) => until.saturating_add(1.day()),
+            None => today.saturating_sub(1.day()),
+        };
+        let mut day = open.max(first);
+        while day <= last.min(today) {
+            days.entry(day).or_insert_with(|| DayCounts::none(day));
+            day = day.saturating_add(1.day());
+        }
+        for late in closing.late.range(first..=last) {
+            days.entry(*late).or_insert_with(|| DayCounts::none(*late));
+        }
+        Ok(days.into_values().collect())
+    }
+
+    /// How many receipts of a day are asked for, by the index.
+    pub(super) async fn count_of_day(
+        &self,
+        scope: &Scope,
+        filter: &ReceiptFilter,
+        day: Date,
+    ) -> Result<u64, StoreError> {
+        let count = self.count_items("count receipts", &filter.query(scope, day)).await?;
+        Ok(count as u64)
+    }
+
+    /// How many receipts of its day come no later in the list than this one.
+    pub(super) async fn count_from(
+        &self,
+        scope: &Scope,
+        filter: &ReceiptFilter,
+        position: &Position,
+    ) -> Result<u64, StoreError> {
+        let query = filter.query(scope, position.day());
+        let query = Query {
+            sort: narrowed(&query.sort, position.sort_key().to_owned(), "~".to_owned()),
+            ..query
+        };
+        Ok(self.count_items("count receipts", &query).await? as u64)
+    }
+
+    /// What one reads of a day, newest first, behind a position and behind `skip` others: how many were skipped, and what
+    /// was found.
+    pub(super) async fn read_day(
+        &self,
+        scope: &Scope,
+        filter: &ReceiptFilter,
+        after: Option<&Position>,
+        reading: &Reading,
+    ) -> Result<(usize, Vec<Found>), StoreError> {
+        let mut query = filter.query(scope, reading.day);
+        if let Some(after) = after.filter(|after| after.day() == reading.day) {
+            // Everything that sorts before it.
+            query.sort = narrowed(&query.sort, "!".to_owned(), before(after.sort_key()));
+        }
+        let (mut skip, mut passed, mut start) = (reading.skip, 0, None);
+        if skip >= COUNTED && query.only.is_empty() {
+            let (counted, place) = self.pass_over("count receipts", &query, skip).await?;
+            (passed, start) = (counted, place);
+            skip -= counted;
+            if start.is_none() {
+                return Ok((passed, Vec::new()));
+            }
+        }
+        query.limit = Some(skip.saturating_add(reading.take));
+        let mut entries = self.query_from("list receipts", query, start).await?;
+        entries.truncate(skip.saturating_add(reading.take));
+        passed += entries.len().min(skip);
+        let found = entries.iter().skip(skip).map(|entry| {
+            let position = Position::of_sort_key(entry.str(LIST.sk)?);
+            Ok((position, read_listed(entry)?.public_id))
+        });
+        Ok((passed, found.collect::<Result<_, StoreError>>()?))
+    }
+
+    /// Passes over so many items of a query. Says over how many, and where to go on; `None`: there are no more.
+    async fn pass_over(
+        &self,
+        operation: &'static str,
+        query: &Query<'_>,
+        skip: usize,
+    ) -> Result<(usize, Option<Item>), StoreError> {
+        let (mut passed, mut start) = (0, None);
+        while passed < skip {
+            let left = i32::try_from(skip - passed).unwrap_or(i32::MAX);
+            let page = self.count_page(operation, query, start, Some(left)).await?;
+            passed += page.0;
+            start = page.1;
+            if start.is_none() {
+                break;
+            }
+        }
+        Ok((passed, start))
+    }
+
+    /// The receipts with this `external_id` that are asked for, newest first, and how many there are in all; the identifier is the
+    /// caller's, who may have used it again.
+    pub async fn receipts_by_external_id(
+        &self,
+        scope: &Scope,
+        external_id: &str,
+        filter: &ReceiptFilter,
+        (limit, offset): (usize, usize),
+    ) -> Result<(Vec<Receipt>, u64), StoreError> {
+        let query = |limit| Query {
+            newest_first: true,
+            limit,
+            sort: filter.span().sort(keys::EXTERNAL.sk, None),
+            ..Query::index(&keys::EXTERNAL, keys::external_partition(scope, external_id))
+        };
+        if filter.is_of_time() {
+            let total = self.count_items("count receipts", &query(None)).await?;
+            let entries = self
+                .query("find receipts", query(Some(offset.saturating_add(limit))))
+                .await?;
+            let ids = ids_of(entries.iter().skip(offset).take(limit))?;
+            return Ok((self.receipts_by_ids(scope, &ids).await?, total as u64));
+        }
+        let entries = self.query("find receipts", query(None)).await?;
+        let mut receipts = self.receipts_by_ids(scope, &ids_of(entries.iter())?).await?;
+        receipts.retain(|receipt| filter.takes(receipt));
+        let total = receipts.len() as u64;
+        Ok((receipts.into_iter().skip(offset).take(limit).collect(), total))
+    }
+}
+
+fn ids_of<'a>(entries: impl Iterator<Item = &'a crate::table::item::Stored>) -> Result<Vec<ReceiptId>, StoreError> {
+    entries.map(|entry| Ok(record::read_key(entry)?.1)).collect()
+}
+
+/// A part of a day's list, within the part that is asked for.
+fn narrowed(sort: &Sort<'static>, low: String, high: String) -> Sort<'static> {
+    match sort {
+        Sort::Between(name, from, to) => Sort::Between(name, low.max(from.clone()), high.min(to.clone())),
+        _ => Sort::Between(LIST.sk, low, high),
+    }
+}
+
+/// The last text before a sort key, in the order of its bytes, that a sort key can be.
+fn before(sort_key: &str) -> String {
+    // Ids have no character before `0`, so nothing lies between a key with its last character less and that key.
+    let mut text = sort_key.to_owned();
+    match text.pop() {
+        Some(last) => {
+            let lower = char::from_u32(u32::from(last).saturating_sub(1)).unwrap_or('!');
+            text.push(lower);
+            text.push('~');
+            text
+        }
+        None => text,
+    }
+}

@@ -1,0 +1,96 @@
+//! Which receipts are asked for.
+
+use ecf::{ReceiptState, ReceiptType};
+use jiff::{Timestamp, civil::Date};
+
+use super::super::{
+    Receipt, Span,
+    record::{ECF_TYPE, STATE},
+};
+use crate::{
+    ids::Scope,
+    table::{
+        DayCounts, Query, Sort,
+        item::text,
+        keys::{self, LIST},
+    },
+};
+
+/// Which receipts are asked for. Both instants are included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ReceiptFilter {
+    pub state: Option<ReceiptState>,
+    pub ecf_type: Option<ReceiptType>,
+    pub from: Option<Timestamp>,
+    pub to: Option<Timestamp>,
+}
+
+impl ReceiptFilter {
+    /// Whether a receipt is asked for.
+    pub fn takes(&self, receipt: &Receipt) -> bool {
+        self.state.is_none_or(|state| state == receipt.state)
+            && self.ecf_type.is_none_or(|ecf_type| ecf_type == receipt.ecf_type)
+            && self.from.is_none_or(|from| from <= receipt.created_at)
+            && self.to.is_none_or(|to| receipt.created_at <= to)
+    }
+
+    /// Whether only the time of a receipt matters.
+    pub(super) fn is_of_time(&self) -> bool {
+        self.state.is_none() && self.ecf_type.is_none()
+    }
+
+    pub(super) fn span(&self) -> Span {
+        Span {
+            from: self.from,
+            to: self.to,
+        }
+    }
+
+    /// The first and the last day that it asks for. `None`: nothing can fit.
+    pub(super) fn days(&self, newest: Date) -> Option<(Date, Date)> {
+        let first = self.from.map_or(Date::ZERO, keys::fiscal_day);
+        let last = self.to.map_or(newest, keys::fiscal_day).min(newest);
+        let is_backwards = self.from.zip(self.to).is_some_and(|(from, to)| from > to);
+        (!is_backwards && first <= last).then_some((first, last))
+    }
+
+    /// Whether only a part of the day is asked for.
+    pub(super) fn cuts(&self, day: Date) -> bool {
+        self.span().cuts(day)
+    }
+
+    pub(super) fn query(&self, scope: &Scope, day: Date) -> Query<'static> {
+        let sort = if self.cuts(day) {
+            self.span().sort(LIST.sk, None)
+        } else {
+            Sort::All
+        };
+        let state = self.state.map(|state| (STATE, text(state)));
+        let ecf_type = self.ecf_type.map(|ecf_type| (ECF_TYPE, text(ecf_type.as_str())));
+        Query {
+            sort,
+            newest_first: true,
+            only: state.into_iter().chain(ecf_type).collect(),
+            ..Query::index(&LIST, keys::list_partition(scope, day))
+        }
+    }
+
+    /// What the counters know; `None`: they do not tell the states apart that are no end.
+    pub(super) fn known(&self, counts: &DayCounts) -> Option<u64> {
+        let is_asked = |ecf_type: &ReceiptType| self.ecf_type.is_none_or(|asked| asked == *ecf_type);
+        let created = counts.created.iter().filter(|(ecf_type, _)| is_asked(ecf_type));
+        let created: u64 = created.map(|(_, count)| count).sum();
+        let ended = |state: Option<ReceiptState>| -> u64 {
+            let ended = counts
+                .ended
+                .iter()
+                .filter(|((ecf_type, end), _)| is_asked(ecf_type) && state.is_none_or(|state| state == *end));
+            ended.map(|(_, count)| count).sum()
+        };
+        match self.state {
+            None => Some(created),
+            Some(state) if state.is_final() => Some(ended(Some(state))),
+            Some(_) => (created <= ended(None)).then_some(0),
+        }
+    }
+}
