@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use ecf::{Encf, Environment, ReceiptState};
 use ecf_api::{
-    ApiError, Caller, CodedError, Cursor, DateRange, FieldError, Fields, FromFields, FullDocumentView, ListView, Page,
-    ValidQuery, ValidationError, WalkedListView,
+    ApiError, Caller, CodedError, Cursor, DateRange, Fields, FromFields, FullDocumentView, ListView, Page, ValidQuery,
+    ValidationError, WalkedListView,
 };
 use ecf_store::{PageRequest, Receipt, ReceiptFilter, ReceiptPage, Scope, StoreError, Table};
 use utoipa::IntoParams;
@@ -51,7 +51,7 @@ impl FromFields for DocumentsQuery {
             fields.receipt_state("status").optional(),
             fields.text("ecf_type").length(2..=2).optional(),
         );
-        let query = Self {
+        Some(Self {
             status,
             ecf_type,
             environment: fields.environment("environment").optional(),
@@ -61,13 +61,7 @@ impl FromFields for DocumentsQuery {
             range: DateRange::read(fields)?,
             page: Page::read(fields)?,
             cursor: Cursor::read(fields)?,
-        };
-        if query.cursor.cursor.is_some() && query.is_named() {
-            let msg = "Input should be left out together with encf, external_id and track_id: their lists have an offset only";
-            fields
-                .reject_with(FieldError::new(["query", "cursor"], "value_error", msg).with_code("cursor_not_allowed"));
-        }
-        Some(query)
+        })
     }
 }
 
@@ -90,20 +84,25 @@ impl DocumentsQuery {
         })
     }
 
-    /// Whether it asks for one number or id.
-    fn is_named(&self) -> bool {
-        self.encf.is_some() || self.track_id.is_some() || self.external_id.is_some()
-    }
-
-    /// The receipt that a number or the authority's id leads to.
-    async fn named(&self, table: &Table, scope: &Scope) -> Result<Option<Receipt>, StoreError> {
-        if let Some(encf) = &self.encf {
-            table.receipt_by_encf(scope, encf).await
-        } else if let Some(track_id) = &self.track_id {
-            table.receipt_by_track_id(scope, track_id).await
-        } else {
-            Ok(None)
-        }
+    /// A page of the few receipts that a number or an id leads to; none when the query has neither.
+    async fn named(
+        &self,
+        table: &Table,
+        scope: &Scope,
+        filter: &ReceiptFilter,
+        page: &PageRequest,
+    ) -> Result<Option<ReceiptPage>, StoreError> {
+        let found = match (&self.encf, &self.track_id, &self.external_id) {
+            (Some(encf), _, _) => table.receipt_by_encf(scope, encf).await?,
+            (None, Some(track_id), _) => table.receipt_by_track_id(scope, track_id).await?,
+            (None, None, Some(external_id)) => {
+                let found = table.receipts_by_external_id(scope, external_id, filter, page);
+                return found.await.map(Some);
+            }
+            (None, None, None) => return Ok(None),
+        };
+        let found = found.filter(|receipt| self.names(receipt) && filter.takes(receipt));
+        Ok(Some(ReceiptPage::of_all(found.into_iter().collect(), page)))
     }
 
     /// Whether a receipt has the number and the ids that are asked for.
@@ -119,35 +118,14 @@ async fn find(app: &App, scope: &Scope, query: &DocumentsQuery) -> Result<Receip
     let Some(filter) = query.filter(scope.environment) else {
         return Ok(ReceiptPage::default());
     };
-    let Page { limit, offset } = query.page;
-    let (limit, skip) = (limit as usize, usize::try_from(offset).unwrap_or(usize::MAX));
-    match &query.external_id {
-        Some(external_id) if query.encf.is_none() && query.track_id.is_none() => {
-            let part = (limit, skip);
-            let found = app.table.receipts_by_external_id(scope, external_id, &filter, part);
-            let (receipts, total) = found.await?;
-            Ok(ReceiptPage {
-                receipts,
-                total,
-                next: None,
-            })
-        }
-        _ if query.is_named() => {
-            let found = query.named(&app.table, scope).await?;
-            let found = found.filter(|receipt| query.names(receipt) && filter.takes(receipt));
-            let total = u64::from(found.is_some());
-            let receipts = found.into_iter().skip(skip).take(limit).collect();
-            Ok(ReceiptPage {
-                receipts,
-                total,
-                next: None,
-            })
-        }
-        _ => {
-            let after = query.cursor.cursor.clone();
-            let page = PageRequest { limit, offset, after };
-            app.table.list_receipts(scope, &filter, &page, app.clock.now()).await
-        }
+    let page = PageRequest {
+        limit: query.page.limit as usize,
+        offset: query.page.offset,
+        after: query.cursor.cursor.clone(),
+    };
+    match query.named(&app.table, scope, &filter, &page).await? {
+        Some(found) => Ok(found),
+        None => app.table.list_receipts(scope, &filter, &page, app.clock.now()).await,
     }
 }
 

@@ -25,7 +25,7 @@ use crate::Page;
 pub struct WalkedListView<T> {
     #[serde(flatten)]
     pub list: ListView<T>,
-    /// What to hand in as `cursor` for the next page; `null` on the last one, and when one number or id is asked for.
+    /// What to hand in as `cursor` for the next page; `null` on the last one.
     #[schema(example = "1795833000500.5f75fzh0")]
     pub next: Option<String>,
 }

@@ -203,9 +203,9 @@ async fn a_pages_calls_do_not_grow_with_the_total() {
         .build()
         .await;
     let (table, start) = (api.stack.table(), api.stack.clock().now());
-    let many = crate::large::receipts(&api.company, start, 3_000, 30);
+    let many = crate::seeded::receipts(&api.company, start, 3_000, 30);
     table.seed_receipts(&api.company.scope, &many).await.unwrap();
-    let little = crate::large::receipts(&few, start, 60, 30);
+    let little = crate::seeded::receipts(&few, start, 60, 30);
     table.seed_receipts(&few.scope, &little).await.unwrap();
     let of_few = Api {
         company: few,

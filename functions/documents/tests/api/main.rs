@@ -5,9 +5,9 @@
 mod artifacts;
 mod events;
 mod files;
-mod large;
 mod list;
 mod printed;
+mod seeded;
 mod show;
 
 use axum::Router;

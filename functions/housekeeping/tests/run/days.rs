@@ -11,8 +11,8 @@ use jiff::{SignedDuration, ToSpan as _};
 
 use crate::world::World;
 
-const DAYS: i64 = 75;
-const A_DAY: i64 = 5;
+const DAYS: i64 = 70;
+const A_DAY: i64 = 3;
 
 /// Receipts of two months and a half, some of which never ended, counted as they should be, with a day that has no counter at all.
 async fn many_receipts(world: &World) -> Vec<Receipt> {
@@ -104,7 +104,7 @@ async fn assert_lists(world: &World, receipts: &[Receipt]) {
             };
             let wanted: Vec<_> = receipts.iter().filter(|receipt| filter.takes(receipt)).collect();
             let (mut by_offset, mut by_cursor, mut after) = (Vec::new(), Vec::new(), None);
-            let limit = 60;
+            let limit = 70;
             for page in 0..=receipts.len() / limit {
                 let request = PageRequest {
                     limit,
@@ -126,8 +126,13 @@ async fn assert_lists(world: &World, receipts: &[Receipt]) {
                     after = found.next;
                 }
             }
-            assert!(by_offset.iter().eq(wanted.iter().copied()), "{filter:?}");
-            assert!(by_cursor.iter().eq(wanted.iter().copied()), "{filter:?}");
+            // When housekeeping looks after them next is no matter here.
+            let ids = |receipts: &mut dyn Iterator<Item = &Receipt>| -> Vec<_> {
+                receipts.map(|receipt| (receipt.public_id, receipt.state)).collect()
+            };
+            let wanted = ids(&mut wanted.into_iter());
+            assert_eq!(ids(&mut by_offset.iter()), wanted, "{filter:?}");
+            assert_eq!(ids(&mut by_cursor.iter()), wanted, "{filter:?}");
         }
     }
 }
@@ -219,6 +224,7 @@ async fn r2_a_late_verdict_whose_count_is_lost_shows_in_lists_at_once_and_in_the
     // Whoever wrote the verdict may still count it.
     run(&world.app).await.unwrap();
     assert_lists(&world, &receipts).await;
+    world.stack.leave_messages();
     assert_ne!(world.counters().await, books(&receipts));
     world.advance(SignedDuration::from_mins(26));
     world.close_days().await;

@@ -13,6 +13,7 @@ mod faults;
 mod issuing;
 mod keys;
 mod limits;
+mod million;
 mod notes;
 mod numbers;
 mod outage;

@@ -257,6 +257,12 @@ impl Table {
         self.delete("forget closing", &keys::closing(scope)).await
     }
 
+    #[cfg(feature = "testing")]
+    pub(super) async fn seed_closed_until(&self, scope: &Scope, until: Date) -> Result<(), StoreError> {
+        let change = Change::of(keys::closing(scope)).set(UNTIL, text(until));
+        self.apply("seed closing", change).await.map(|_| ())
+    }
+
     async fn move_due(&self, entry: &DueDays, next: Timestamp, until: Option<Date>) -> Result<bool, StoreError> {
         let key = match entry.late {
             None => keys::closing(&entry.scope),

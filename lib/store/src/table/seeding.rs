@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use aws_sdk_dynamodb::types::{PutRequest, WriteRequest};
 use futures::future::try_join_all;
+use jiff::{ToSpan as _, civil::Date};
 
 use super::{
     DayCounts, Table, counters,
@@ -41,6 +42,16 @@ impl Table {
             try_join_all(requests.chunks(PER_REQUEST).map(|items| self.put_batch(items))).await?;
         }
         Ok(())
+    }
+
+    /// Closes seeded days up to one, whose counters are right, and sums up their months.
+    pub async fn seed_closing(&self, scope: &Scope, first: Date, until: Date) -> Result<(), StoreError> {
+        let mut month = first.first_of_month();
+        while month.last_of_month() <= until {
+            self.sum_up_month(scope, month).await?;
+            month = month.saturating_add(1.month());
+        }
+        self.seed_closed_until(scope, until).await
     }
 
     async fn put_batch(&self, items: &[Item]) -> Result<(), StoreError> {

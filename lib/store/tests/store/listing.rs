@@ -1,7 +1,7 @@
 //! Pages of receipts, held against what a list in memory would give.
 
 use ecf::{ReceiptState, ReceiptType};
-use ecf_store::{PageRequest, Position, Receipt, ReceiptFilter, Recorded, Verdict};
+use ecf_store::{PageRequest, Position, Receipt, ReceiptFilter, ReceiptPage, Recorded, Verdict};
 use jiff::SignedDuration;
 
 use crate::support::{App, T31, app, at, new_receipt, noon};
@@ -185,16 +185,43 @@ async fn all_receipts_with_one_external_id_are_found() {
         .collect();
     let found = app
         .table
-        .receipts_by_external_id(&app.scope, "external-3", &ReceiptFilter::default(), (50, 0))
+        .receipts_by_external_id(&app.scope, "external-3", &ReceiptFilter::default(), &part(50, 0))
         .await
         .unwrap();
-    assert_eq!((found.0.iter().collect::<Vec<_>>(), found.1), (wanted, 2));
-    let filter = ReceiptFilter::default();
+    assert_eq!(
+        (found.receipts.iter().collect::<Vec<_>>(), found.total),
+        (wanted.clone(), 2)
+    );
+    // Page by page too, whether the time alone is asked for or the state as well.
+    for state in [None, Some(wanted[0].state)] {
+        let filter = ReceiptFilter {
+            state,
+            ..ReceiptFilter::default()
+        };
+        let (mut walked, mut after) = (Vec::new(), None);
+        for _ in 0..3 {
+            let request = PageRequest {
+                limit: 1,
+                offset: 0,
+                after,
+            };
+            let page = app
+                .table
+                .receipts_by_external_id(&app.scope, "external-3", &filter, &request);
+            let page = page.await.unwrap();
+            walked.extend(page.receipts);
+            after = page.next;
+            if after.is_none() {
+                break;
+            }
+        }
+        let wanted: Vec<_> = wanted.iter().filter(|receipt| filter.takes(receipt)).copied().collect();
+        assert_eq!(walked.iter().collect::<Vec<_>>(), wanted, "{filter:?}");
+    }
+    let (filter, page) = (ReceiptFilter::default(), part(50, 0));
     for scope in app.foreign_scopes() {
-        let found = app
-            .table
-            .receipts_by_external_id(&scope, "external-3", &filter, (50, 0));
-        assert_eq!(found.await.unwrap(), (vec![], 0));
+        let found = app.table.receipts_by_external_id(&scope, "external-3", &filter, &page);
+        assert_eq!(found.await.unwrap(), ReceiptPage::default());
     }
 }
 

@@ -38,6 +38,19 @@ pub struct ReceiptPage {
     pub next: Option<Position>,
 }
 
+impl ReceiptPage {
+    /// A page of a list that is wholly there.
+    pub fn of_all(receipts: Vec<Receipt>, page: &PageRequest) -> Self {
+        let total = receipts.len() as u64;
+        let offset = usize::try_from(page.offset).unwrap_or(usize::MAX);
+        let is_behind = |receipt: &Receipt| page.after.as_ref().is_none_or(|after| Position::of(receipt) < *after);
+        let mut left = receipts.into_iter().filter(is_behind).skip(offset);
+        let receipts: Vec<_> = left.by_ref().take(page.limit).collect();
+        let next = left.next().and(receipts.last()).map(Position::of);
+        Self { receipts, total, next }
+    }
+}
+
 /// Which part of a list is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageRequest {

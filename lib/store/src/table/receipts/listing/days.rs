@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use jiff::{ToSpan as _, civil::Date};
+use jiff::{Timestamp, ToSpan as _, civil::Date};
 
 use super::{
-    Closing, DayCounts, Found, LIST, Position, Query, Reading, ReceiptFilter, Scope, Sort, StoreError, Table, keys,
-    read_listed, record,
+    Closing, DayCounts, Found, LIST, PageRequest, Position, Query, Reading, ReceiptFilter, ReceiptPage, Scope, Sort,
+    StoreError, Table, keys, read_listed, record,
 };
-use crate::{
-    ids::ReceiptId,
-    table::{item::Item, receipts::Receipt},
+use crate::table::{
+    item::{Item, Stored},
+    receipts::Span,
 };
 
+/// So many receipts of one `external_id` may be of one millisecond, beside the one that a page goes on from.
+const SAME_INSTANT: usize = 20;
 /// From so many on it is cheaper to count what is skipped than to read it.
 const COUNTED: usize = 200;
 
@@ -156,39 +158,63 @@ impl Table {
         Ok((passed, start))
     }
 
-    /// The receipts with this `external_id` that are asked for, newest first, and how many there are in all; the identifier is the
-    /// caller's, who may have used it again.
+    /// A page of the receipts with this `external_id`, newest first; the identifier is the caller's, who may have used it again.
     pub async fn receipts_by_external_id(
         &self,
         scope: &Scope,
         external_id: &str,
         filter: &ReceiptFilter,
-        (limit, offset): (usize, usize),
-    ) -> Result<(Vec<Receipt>, u64), StoreError> {
-        let query = |limit| Query {
+        page: &PageRequest,
+    ) -> Result<ReceiptPage, StoreError> {
+        let query = |span: Span, limit| Query {
             newest_first: true,
             limit,
-            sort: filter.span().sort(keys::EXTERNAL.sk, None),
+            sort: span.sort(keys::EXTERNAL.sk, None),
             ..Query::index(&keys::EXTERNAL, keys::external_partition(scope, external_id))
         };
-        if filter.is_of_time() {
-            let total = self.count_items("count receipts", &query(None)).await?;
-            let entries = self
-                .query("find receipts", query(Some(offset.saturating_add(limit))))
-                .await?;
-            let ids = ids_of(entries.iter().skip(offset).take(limit))?;
-            return Ok((self.receipts_by_ids(scope, &ids).await?, total as u64));
+        if !filter.is_of_time() {
+            let entries = self.query("find receipts", query(filter.span(), None)).await?;
+            let ids: Vec<_> = positions(&entries)?.into_iter().map(|(_, id)| id).collect();
+            let mut receipts = self.receipts_by_ids(scope, &ids).await?;
+            receipts.retain(|receipt| filter.takes(receipt));
+            return Ok(ReceiptPage::of_all(receipts, page));
         }
-        let entries = self.query("find receipts", query(None)).await?;
-        let mut receipts = self.receipts_by_ids(scope, &ids_of(entries.iter())?).await?;
-        receipts.retain(|receipt| filter.takes(receipt));
-        let total = receipts.len() as u64;
-        Ok((receipts.into_iter().skip(offset).take(limit).collect(), total))
+        let total = self.count_items("count receipts", &query(filter.span(), None)).await?;
+        let mut span = filter.span();
+        if let Some(after) = page.after.as_ref().and_then(Position::instant) {
+            span.to = Some(span.to.map_or(after, |to| to.min(after)));
+        }
+        let offset = usize::try_from(page.offset).unwrap_or(usize::MAX);
+        let enough = offset.saturating_add(page.limit).saturating_add(SAME_INSTANT);
+        let entries = self.query("find receipts", query(span, Some(enough))).await?;
+        let mut found = positions(&entries)?;
+        found.retain(|(position, _)| page.after.as_ref().is_none_or(|after| position < after));
+        found.drain(..offset.min(found.len()));
+        let next = found
+            .get(page.limit.saturating_sub(1))
+            .map(|(position, _)| position.clone());
+        let next = next.filter(|_| found.len() > page.limit);
+        let ids: Vec<_> = found.into_iter().take(page.limit).map(|(_, id)| id).collect();
+        let receipts = self.receipts_by_ids(scope, &ids).await?;
+        Ok(ReceiptPage {
+            receipts,
+            total: total as u64,
+            next,
+        })
     }
 }
 
-fn ids_of<'a>(entries: impl Iterator<Item = &'a crate::table::item::Stored>) -> Result<Vec<ReceiptId>, StoreError> {
-    entries.map(|entry| Ok(record::read_key(entry)?.1)).collect()
+/// Entries of the `external` index, in the order of lists.
+fn positions(entries: &[Stored]) -> Result<Vec<Found>, StoreError> {
+    let read = |entry: &Stored| {
+        let id = record::read_key(entry)?.1;
+        let millis: i64 = entry.parse(keys::EXTERNAL.sk)?;
+        let at = Timestamp::from_millisecond(millis).map_err(|error| entry.corrupt(keys::EXTERNAL.sk, error))?;
+        Ok((Position::of_sort_key(&keys::list_sort(at, &id)), id))
+    };
+    let mut found = entries.iter().map(read).collect::<Result<Vec<_>, StoreError>>()?;
+    found.sort_by(|one, other| other.0.cmp(&one.0));
+    Ok(found)
 }
 
 /// A part of a day's list, within the part that is asked for.

@@ -1,0 +1,217 @@
+//! A million receipts of one company: how long pages, filters, the summary, the operator's check and the audit archive take, and
+//! what they ask of AWS. `SEEDED_RECEIPTS` seeds another number, over a year.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use axum::Router;
+use ecf::{ReceiptState, ReceiptType};
+use ecf_local::{Mounted, mount};
+use ecf_store::{ContentHash, Mode, NewReceipt, ReceiptId, Signed, fiscal_day};
+use ecf_testkit::{TestCompany, TestStack, request};
+use http::Method;
+use jiff::{SignedDuration, Timestamp, ToSpan as _};
+use serde_json::json;
+
+const DAYS: u32 = 365;
+/// So many receipts are put at a time.
+const PART: u32 = 20_000;
+const TIMES: usize = 10;
+
+/// Of ten, nine are accepted; of a thousand, one failed; of a hundred, one is of type 44; three have one `external_id`.
+fn receipt(company: &TestCompany, now: Timestamp, place: u32, count: u32) -> NewReceipt {
+    let ecf_type = match place {
+        place if place % 100 == 7 => ReceiptType::E44,
+        place if place.is_multiple_of(4) => ReceiptType::E31,
+        _ => ReceiptType::E32,
+    };
+    let encf = format!("E{ecf_type}{place:010}");
+    let state = match place {
+        place if place % 1_000 == 3 => ReceiptState::Failed,
+        place if place.is_multiple_of(10) => ReceiptState::Rejected,
+        _ => ReceiptState::Accepted,
+    };
+    let span = SignedDuration::from_hours(24) * i32::try_from(DAYS).unwrap();
+    NewReceipt {
+        public_id: ReceiptId::of_receipt(&company.scope, &encf),
+        company_rnc: company.rnc.clone(),
+        idempotency_key: encf.clone(),
+        payload_hash: [0; 32],
+        ecf_type,
+        external_id: Some(if place % 3 == 0 {
+            "POS".to_owned()
+        } else {
+            format!("SO-{place}")
+        }),
+        mode: Mode::Immediate,
+        state,
+        created_at: now - SignedDuration::from_millis(span.as_millis() as i64 / i64::from(count) * i64::from(place)),
+        scheduled_for: None,
+        monto_total: "1180.00".to_owned(),
+        rnc_comprador: None,
+        fecha_emision: "27-11-2026".parse().unwrap(),
+        signed: Some(Signed {
+            encf: encf.parse().unwrap(),
+            sign_date: "27-11-2026 12:00:00".to_owned(),
+            security_code: "aB3/x+".to_owned(),
+            signed_xml: ContentHash::of(encf.as_bytes()),
+            rfce: None,
+        }),
+        payload: None,
+        note: None,
+    }
+}
+
+async fn seed(stack: &TestStack, company: &TestCompany, count: u32) {
+    let (table, now) = (stack.table(), stack.clock().now());
+    let mut place = 1;
+    while place <= count {
+        // Whole days, so that each has its counters at once.
+        let mut part: Vec<_> = (place..=count.min(place + PART))
+            .map(|place| receipt(company, now, place, count))
+            .collect();
+        if place + PART < count {
+            let last = fiscal_day(part.last().unwrap().created_at);
+            part.retain(|new| fiscal_day(new.created_at) > last);
+        }
+        place += u32::try_from(part.len()).unwrap();
+        table.seed_receipts(&company.scope, &part).await.unwrap();
+    }
+    let today = fiscal_day(now);
+    let first = today.saturating_sub(i64::from(DAYS).days());
+    table
+        .seed_closing(&company.scope, first, today.saturating_sub(1.day()))
+        .await
+        .unwrap();
+}
+
+fn http(stack: &TestStack, name: &str) -> Router {
+    match mount(name, &stack.env(name), &stack.clients_of(name), stack.clock().clone()).unwrap() {
+        Mounted::Http(router) => router,
+        _ => panic!("{name} has routes"),
+    }
+}
+
+/// Prints a row of the table: the median and the slowest of some times, and what AWS was asked.
+fn print(stack: &TestStack, what: &str, times: &mut [Duration], total: &serde_json::Value) {
+    times.sort_unstable();
+    let calls = stack.calls();
+    let units = calls.units();
+    let counts: BTreeMap<_, _> = calls.counts();
+    let each = |count: usize| count / times.len();
+    let counts: Vec<_> = counts
+        .iter()
+        .map(|(name, count)| format!("{} {}", name.trim_start_matches("DynamoDB "), each(*count)))
+        .collect();
+    println!(
+        "| {what} | {total} | {:.0?} | {:.0?} | {} | {:.0} |",
+        times[times.len() / 2],
+        times[times.len() - 1],
+        counts.join(", "),
+        units.read / times.len() as f64,
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+#[expect(clippy::print_stdout, reason = "what it measures is for people to read")]
+#[expect(clippy::float_arithmetic, reason = "an average for people")]
+#[ignore = "seeds a million receipts and prints; its numbers are in docs/performance.md"]
+async fn r7_what_a_million_receipts_cost() {
+    let stack = TestStack::start().await;
+    let company = stack.company_builder().without_ranges().build().await;
+    let count = std::env::var("SEEDED_RECEIPTS").map_or(1_000_000, |count| count.parse().unwrap());
+    let began = Instant::now();
+    seed(&stack, &company, count).await;
+    println!("{count} receipts over {DAYS} days, seeded in {:.0?}", began.elapsed());
+    println!("| asked | total | median | slowest | calls | read units |\n|---|---|---|---|---|---|");
+    let documents = http(&stack, "documents");
+    let deep = count / 2 + 17;
+    let key = Some(company.api_key.as_str());
+    let mut next = String::new();
+    let pages = [
+        "limit=50".to_owned(),
+        "limit=100".to_owned(),
+        format!("offset={deep}"),
+        "CURSOR".to_owned(),
+        "status=accepted".to_owned(),
+        format!("status=accepted&offset={deep}"),
+        "status=rejected".to_owned(),
+        "status=failed".to_owned(),
+        "status=signed".to_owned(),
+        "ecf_type=44".to_owned(),
+        format!("ecf_type=32&status=accepted&offset={}", deep / 2),
+        "date_from=2026-03-05&date_to=2026-09-20".to_owned(),
+        "date_from=2026-03-05T10:00:00&date_to=2026-09-20T11:00:00&status=rejected".to_owned(),
+        "external_id=POS".to_owned(),
+        "external_id=SO-1000".to_owned(),
+        "encf=E320000001001".to_owned(),
+    ];
+    for query in pages {
+        let query = if query == "CURSOR" {
+            format!("cursor={next}")
+        } else {
+            query
+        };
+        let path = format!("/api/v1/client/documents?{query}");
+        let mut page = request(&documents, Method::GET, &path, key, None).await.expect(200);
+        stack.calls().reset();
+        let mut times = Vec::new();
+        for _ in 0..TIMES {
+            let began = Instant::now();
+            page = request(&documents, Method::GET, &path, key, None).await.expect(200);
+            times.push(began.elapsed());
+        }
+        print(&stack, &format!("`{query}`"), &mut times, &page["total"]);
+        if query.starts_with("offset") {
+            next = page["next"].as_str().unwrap().to_owned();
+        }
+    }
+    let company_function = http(&stack, "company");
+    stack.calls().reset();
+    let mut times = Vec::new();
+    for _ in 0..TIMES {
+        let began = Instant::now();
+        request(&company_function, Method::GET, "/api/v1/client/summary", key, None)
+            .await
+            .expect(200);
+        times.push(began.elapsed());
+    }
+    print(&stack, "summary", &mut times, &json!(null));
+    check(&stack, &company).await;
+    recount(&stack, &company).await;
+    stack.leave_messages();
+}
+
+/// The operator's check of one day, as far as its first part goes.
+#[expect(clippy::print_stdout, reason = "what it measures is for people to read")]
+async fn check(stack: &TestStack, company: &TestCompany) {
+    let name = "operator";
+    let Mounted::Invoked(operator) =
+        mount(name, &stack.env(name), &stack.clients_of(name), stack.clock().clone()).unwrap()
+    else {
+        panic!("an operator is invoked")
+    };
+    let day = fiscal_day(stack.clock().now()).saturating_sub(40.days());
+    let command = json!({ "command": "check", "company": company.scope.company.to_string(),
+        "environment": company.scope.environment.as_str(), "from": day, "to": day,
+        "at": { "day": { "day": day, "after": null } } });
+    stack.calls().reset();
+    let began = Instant::now();
+    let answer = operator(command).await;
+    let mut times = [began.elapsed()];
+    let receipts = answer["found"]["receipts"].clone();
+    assert!(receipts.as_u64() > Some(0), "{answer}");
+    print(stack, "check, a part of a day", &mut times, &receipts);
+}
+
+/// What closing a day costs.
+#[expect(clippy::print_stdout, reason = "what it measures is for people to read")]
+async fn recount(stack: &TestStack, company: &TestCompany) {
+    let (table, scope) = (stack.table(), &company.scope);
+    let day = fiscal_day(stack.clock().now()).saturating_sub(40.days());
+    let closing = table.closing(scope).await.unwrap();
+    stack.calls().reset();
+    let began = Instant::now();
+    assert_eq!(table.recount_day(scope, day, &closing).await.unwrap(), None);
+    print(stack, "comparing a day", &mut [began.elapsed()], &json!(null));
+}
