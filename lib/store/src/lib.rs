@@ -36,6 +36,9 @@
 //! | all with an `external_id` | [`Table::receipts_by_external_id`] | `external`, receipts | by page |
 //! | all receipts of a span of time, whole | [`Table::walk_receipts`] | `list`, receipts, by day | by page |
 //! | totals | [`Table::day_counts`] | `cnt#{company}#{env}` / `{day}` | by range |
+//! | which days are closed | [`Table::closing`] | `cd#{company}#{env}` | 1 query |
+//! | days to close; a day compared | [`Table::due_days`], [`Table::recount_day`], [`Table::days_closed`] | `due#day#{shard}`; `list`, `cnt#…`, `cm#…`, `cd#…` | by page; 1 write + 2 index |
+//! | totals of months that are over | [`Table::month_counts`] | `cm#{company}#{env}` / `{month}` | by range |
 //! | what is overdue | [`Table::due_now`] | `due#{shard}` / time | by page |
 //! | subscriptions of a company | [`Table::webhooks`] | `wh#{company}#{env}` | by page |
 //! | attempts of a webhook | [`Table::deliveries`] | `wd#{company}#{env}#{webhook}` / id | by page |
