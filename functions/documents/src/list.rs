@@ -155,6 +155,6 @@ pub(crate) async fn list(
     let items = found.receipts.iter().map(view).collect();
     Ok(Json(WalkedListView {
         list: ListView::new(items, found.total, query.page),
-        next: found.next.map(|next| next.to_string()),
+        next_cursor: found.next.map(|next| next.to_string()),
     }))
 }

@@ -70,6 +70,6 @@ pub(crate) async fn list(
     let items = found.receipts.iter().map(|receipt| app.view(receipt)).collect();
     Ok(Json(WalkedListView {
         list: ListView::new(items, found.total, query.page),
-        next: found.next.map(|next| next.to_string()),
+        next_cursor: found.next.map(|next| next.to_string()),
     }))
 }

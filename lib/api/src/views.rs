@@ -27,7 +27,7 @@ pub struct WalkedListView<T> {
     pub list: ListView<T>,
     /// What to hand in as `cursor` for the next page; `null` on the last one.
     #[schema(example = "1795833000500.5f75fzh0")]
-    pub next: Option<String>,
+    pub next_cursor: Option<String>,
 }
 
 /// One page of a list.

@@ -163,7 +163,7 @@ async fn r7_what_a_million_receipts_cost() {
         }
         print(&stack, &format!("`{query}`"), &mut times, &page["total"]);
         if query.starts_with("offset") {
-            next = page["next"].as_str().unwrap().to_owned();
+            next = page["next_cursor"].as_str().unwrap().to_owned();
         }
     }
     let company_function = http(&stack, "company");

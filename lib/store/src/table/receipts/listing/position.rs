@@ -16,7 +16,7 @@ pub struct Position(String);
 
 /// A text that is no place in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("is not the `next` of a page")]
+#[error("is not the next_cursor of a page")]
 pub struct UnknownPosition;
 
 impl Position {
