@@ -1,0 +1,144 @@
+//! What must hold between the company and others when everything has come to rest.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::authority::Struck;
+use super::clerk::OTHERS;
+use super::desk::Desk;
+use super::endpoint::Endpoint;
+use super::partners::{Entries, inbox};
+use super::proof::Records;
+use crate::support::eventually;
+
+/// Faults that say no to a message without the service's own words.
+const REFUSALS: [&str; 1] = ["empty"];
+
+/// The items of each number.
+type Inbox = BTreeMap<String, Vec<Value>>;
+
+/// Both companies, and what the faults were.
+pub(crate) struct Others<'o> {
+    pub(crate) desk: &'o Desk,
+    pub(crate) buyer: &'o Desk,
+    pub(crate) endpoint: &'o Endpoint,
+    pub(crate) entries: Entries,
+    pub(crate) struck: Vec<Struck>,
+    pub(crate) patience: Duration,
+}
+
+impl Others<'_> {
+    pub(crate) async fn agree(&self, records: &Records) {
+        self.buyers_have_what_was_sold(records).await;
+        self.approvals_are_told().await;
+        self.annulments_are_accepted().await;
+        self.received_is_kept().await;
+    }
+
+    /// What was accepted is at its buyer, once and byte for byte; what the buyer said of it is here.
+    async fn buyers_have_what_was_sold(&self, records: &Records) {
+        eventually("every receipt is at its buyer", self.patience, async || {
+            for (key, given) in &self.entries.sold {
+                let record = self.desk.get(&path_of(&records[key])).await;
+                let is_open = record["buyer_delivery"]["status"] != "received";
+                if is_accepted(&record) && (is_open || given.is_some() && record["buyer_answer"].is_null()) {
+                    return None;
+                }
+            }
+            Some(())
+        })
+        .await;
+        let inbox = inbox(self.buyer).await;
+        for (key, given) in &self.entries.sold {
+            let record = self.desk.get(&path_of(&records[key])).await;
+            let items = items(&inbox, &record["encf"]);
+            if !is_accepted(&record) {
+                assert!(given.is_none(), "{key} is {} and was answered", record["status"]);
+                continue;
+            }
+            assert_eq!(items.len(), 1, "{key} is in the buyer's inbox: {items:#?}");
+            let theirs = format!("/client/inbox/{}/xml", items[0]["public_id"].as_str().unwrap());
+            let ours = format!("{}/xml", path_of(&record));
+            assert_eq!(
+                self.buyer.caller.download(&theirs).await,
+                self.desk.caller.download(&ours).await,
+                "{key} has other bytes at its buyer"
+            );
+            let said = given
+                .as_ref()
+                .map(|(_, estado)| if estado == "1" { "approved" } else { "rejected" });
+            assert_eq!(record["buyer_answer"]["status"].as_str(), said, "{key}: {record}");
+            if given.is_some() {
+                let id = record["public_id"].as_str().unwrap();
+                self.is_told(id, "approval.received").await;
+            }
+        }
+    }
+
+    /// Every answer to a receipt came to its issuer and to the authority, unless the authority was ordered to refuse it.
+    async fn approvals_are_told(&self) {
+        for (id, _) in self.entries.sold.values().flatten() {
+            let path = format!("/ecf/acecf/{id}");
+            let approval = self.finished(self.buyer, &path).await;
+            assert_eq!(approval["issuer"]["status"], "taken", "{approval}");
+            let is_told = approval["taxauth"]["status"] == "taken" || self.may_refuse("aprobacioncomercial");
+            assert!(is_told, "{approval}");
+        }
+    }
+
+    /// Every annulment was accepted, unless the authority was ordered to refuse it.
+    async fn annulments_are_accepted(&self) {
+        for id in &self.entries.annulled {
+            let annulment = self.finished(self.desk, &format!("/ecf/cancellations/{id}")).await;
+            let is_right = annulment["status"] == "accepted" || self.may_refuse("anulacionrangos");
+            assert!(is_right, "{annulment}");
+        }
+    }
+
+    /// What was acknowledged to its issuer is in the inbox, once, and was told.
+    async fn received_is_kept(&self) {
+        let inbox = inbox(self.desk).await;
+        for encf in &self.entries.received {
+            let items = items(&inbox, &json!(encf));
+            assert_eq!(items.len(), 1, "{encf} in the inbox: {items:#?}");
+            self.is_told(items[0]["public_id"].as_str().unwrap(), "inbox.received")
+                .await;
+        }
+    }
+
+    async fn is_told(&self, about: &str, event: &str) {
+        eventually(&format!("{event} of {about} is told"), self.patience, async || {
+            (self.endpoint.taken(OTHERS, about, event) > 0).then_some(())
+        })
+        .await;
+    }
+
+    /// What was pending and is no longer.
+    async fn finished(&self, desk: &Desk, path: &str) -> Value {
+        eventually(path, self.patience, async || {
+            let now = desk.get(path).await;
+            (now["status"] != "pending").then_some(now)
+        })
+        .await
+    }
+
+    fn may_refuse(&self, service: &str) -> bool {
+        let refused = |one: &&Struck| one.service == service && REFUSALS.contains(&one.fault.as_str());
+        self.struck.iter().any(|one| refused(&one))
+    }
+}
+
+fn is_accepted(record: &Value) -> bool {
+    record["status"] == "accepted" || record["status"] == "conditionally_accepted"
+}
+
+fn path_of(record: &Value) -> String {
+    format!("/ecf/{}", record["public_id"].as_str().unwrap())
+}
+
+fn items<'i>(inbox: &'i Inbox, encf: &Value) -> &'i [Value] {
+    let items = encf.as_str().and_then(|encf| inbox.get(encf));
+    items.map(Vec::as_slice).unwrap_or_default()
+}
