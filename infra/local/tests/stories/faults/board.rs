@@ -120,7 +120,7 @@ impl Tally {
 
 /// What AWS must have done in any run, and what else in a long one.
 pub(crate) const AWS: [&str; 2] = ["aws not_sent", "aws answer_lost"];
-pub(crate) const AWS_LONG: [&str; 15] = [
+pub(crate) const AWS_LONG: [&str; 14] = [
     "aws late_before",
     "aws late_after",
     "aws throttled",
@@ -133,7 +133,6 @@ pub(crate) const AWS_LONG: [&str; 15] = [
     "aws SQS throttled",
     "aws SQS failed",
     "aws S3 throttled",
-    "aws S3 failed",
     "aws SQS answer_lost",
     "aws S3 answer_lost",
 ];

@@ -6,13 +6,15 @@ use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
 use serde_json::{Value, json};
-use tokio::time::Instant;
+use tokio::time::{Instant, sleep};
 
 use super::desk::Desk;
 use crate::support::Caller;
 
 /// As many as a page may have.
 const PAGE: usize = 100;
+/// Until the lists are walked again.
+const PAUSE: Duration = Duration::from_secs(5);
 /// Lists walked at a time.
 const WALKS: usize = 3;
 const STATES: [&str; 12] = [
@@ -29,25 +31,26 @@ const STATES: [&str; 12] = [
     "incapacity",
     "failed",
 ];
-/// The states that the summary counts.
-const ENDS: [&str; 6] = [
+/// The states that the summary counts; `failed` is none of them, because the operator can have such a receipt retried.
+const ENDS: [&str; 5] = [
     "accepted",
     "conditionally_accepted",
     "rejected",
     "cancelled",
     "incapacity",
-    "failed",
 ];
 const TYPES: [&str; 10] = ["31", "32", "33", "34", "41", "43", "44", "45", "46", "47"];
 
 /// A receipt that was answered with 2xx.
 #[derive(Debug, Clone)]
 pub(crate) struct Sale {
-    /// As it was told first.
+    /// As it was told first: id, number and security code.
     pub(crate) first: Value,
     pub(crate) ecf_type: String,
     /// `MontoTotal` as it was asked for, in pesos.
     pub(crate) pesos: u64,
+    /// The number that the caller gave it.
+    pub(crate) typed: Option<String>,
     /// What it modifies, if it is a note.
     pub(crate) modifies: Option<String>,
     /// The state that a withdrawal was answered with.
@@ -55,13 +58,15 @@ pub(crate) struct Sale {
 }
 
 impl Sale {
-    pub(crate) fn of(request: &Value, first: Value) -> Self {
+    pub(crate) fn of(request: &Value, first: &Value) -> Self {
         let payload = &request["payload"];
         let modifies = payload["InformacionReferencia"]["NCFModificado"].as_str();
+        let first = ["public_id", "encf", "security_code"].map(|name| (name.to_owned(), first[name].clone()));
         Self {
-            first,
+            first: Value::Object(first.into_iter().collect()),
             ecf_type: request["ecf_type"].as_str().unwrap().to_owned(),
             pesos: payload["Encabezado"]["Totales"]["MontoTotal"].as_u64().unwrap(),
+            typed: payload["Encabezado"]["IdDoc"]["eNCF"].as_str().map(str::to_owned),
             modifies: modifies.map(str::to_owned),
             withdrawn: None,
         }
@@ -72,16 +77,19 @@ impl Sale {
     }
 }
 
-/// All receipts of a company in one environment, under the caller's keys; clones share them.
+/// Receipts under the caller's keys.
+pub(crate) type Sales = BTreeMap<String, Arc<Sale>>;
+
+/// All receipts of a company in one environment; clones share them.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Books(Arc<Mutex<BTreeMap<String, Sale>>>);
+pub(crate) struct Books(Arc<Mutex<Sales>>);
 
 impl Books {
     /// Enters a receipt; a key that is there already must have got the same one.
     pub(crate) fn enter(&self, request: &Value, first: &Value) {
         let key = request["idempotency_key"].as_str().unwrap().to_owned();
         let mut sales = self.0.lock().unwrap();
-        let sale = sales.entry(key).or_insert_with(|| Sale::of(request, first.clone()));
+        let sale = sales.entry(key).or_insert_with(|| Arc::new(Sale::of(request, first)));
         assert_eq!(sale.first["public_id"], first["public_id"], "one key, two receipts");
         if sale.first["encf"].is_null() {
             return;
@@ -90,10 +98,15 @@ impl Books {
     }
 
     pub(crate) fn withdraw(&self, key: &str, state: &str) {
-        self.0.lock().unwrap().get_mut(key).unwrap().withdrawn = Some(state.to_owned());
+        let mut sales = self.0.lock().unwrap();
+        Arc::make_mut(sales.get_mut(key).unwrap()).withdrawn = Some(state.to_owned());
     }
 
-    pub(crate) fn sales(&self) -> BTreeMap<String, Sale> {
+    pub(crate) fn sale(&self, key: &str) -> Arc<Sale> {
+        Arc::clone(&self.0.lock().unwrap()[key])
+    }
+
+    pub(crate) fn sales(&self) -> Sales {
         self.0.lock().unwrap().clone()
     }
 }
@@ -108,8 +121,8 @@ pub(crate) struct Row {
 }
 
 /// What the books say now that everything has come to rest.
-pub(crate) fn rows(sales: &BTreeMap<String, Sale>, records: &BTreeMap<String, Value>) -> Vec<Row> {
-    let row = |(key, sale): (&String, &Sale)| Row {
+pub(crate) fn rows(sales: &Sales, records: &BTreeMap<String, Value>) -> Vec<Row> {
+    let row = |(key, sale): (&String, &Arc<Sale>)| Row {
         public_id: sale.public_id().to_owned(),
         ecf_type: sale.ecf_type.clone(),
         status: records[key]["status"].as_str().unwrap().to_owned(),
@@ -133,9 +146,14 @@ pub(crate) async fn disagree(desk: &Desk, rows: &[Row], patience: Duration) -> V
     loop {
         let mut problems = lists_disagree(&desk.caller, rows).await;
         problems.extend(summary_disagrees(&desk.get("/client/summary").await, rows));
-        if problems.is_empty() || Instant::now() > end {
+        let Some(example) = problems.first() else {
+            return problems;
+        };
+        if Instant::now() > end {
             return problems;
         }
+        eprintln!("{} things are not as the books say, such as: {example}", problems.len());
+        sleep(PAUSE).await;
     }
 }
 

@@ -94,7 +94,7 @@ impl Erp {
     /// A note on what was sold just now, whose verdict is not known yet. Whoever is refused it is told why: the sale was rejected.
     async fn correct(&self, sale: &Value, dice: &mut Dice) {
         let key = sale["idempotency_key"].as_str().unwrap();
-        let sold = self.books.sales()[key].clone();
+        let sold = self.books.sale(key);
         let (Some(encf), ecf_type) = (sold.first["encf"].as_str(), *dice.pick(&["33", "34"])) else {
             return;
         };

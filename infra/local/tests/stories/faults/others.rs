@@ -39,17 +39,15 @@ impl Others<'_> {
 
     /// What was accepted is at its buyer, once and byte for byte; what the buyer said of it is here.
     async fn buyers_have_what_was_sold(&self, records: &Records) {
-        eventually("every receipt is at its buyer", self.patience, async || {
-            for (key, given) in &self.entries.sold {
+        for (key, given) in &self.entries.sold {
+            eventually(&format!("{key} is at its buyer"), self.patience, async || {
                 let record = self.desk.get(&path_of(&records[key])).await;
-                let is_open = record["buyer_delivery"]["status"] != "received";
-                if is_accepted(&record) && (is_open || given.is_some() && record["buyer_answer"].is_null()) {
-                    return None;
-                }
-            }
-            Some(())
-        })
-        .await;
+                let is_delivered = record["buyer_delivery"]["status"] == "received";
+                let is_answered = given.is_none() || !record["buyer_answer"].is_null();
+                (!is_accepted(&record) || is_delivered && is_answered).then_some(())
+            })
+            .await;
+        }
         let inbox = inbox(self.buyer).await;
         for (key, given) in &self.entries.sold {
             let record = self.desk.get(&path_of(&records[key])).await;

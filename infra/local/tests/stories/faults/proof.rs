@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use futures::{StreamExt as _, stream};
 use http::Method;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::authority::Struck;
-use super::books::Sale;
+use super::books::{Sale, Sales};
 use super::clerk::VERDICTS;
 use super::endpoint::Endpoint;
 use super::erp::Erp;
@@ -29,6 +30,11 @@ const REFUSALS: [&str; 1] = ["empty"];
 const OF_NOTES: [&str; 2] = ["modified_receipt_not_accepted", "modified_receipt_balance"];
 /// How many rounds of questions pass until a sale more is made for notes that wait.
 const ROUNDS: u32 = 40;
+
+/// How many rounds pass until the run says how far it is.
+const PROGRESS: u32 = 600;
+/// Downloads at a time.
+const DOWNLOADS: usize = 4;
 
 /// The records under the caller's keys.
 pub(crate) type Records = BTreeMap<String, Value>;
@@ -59,8 +65,8 @@ pub(crate) async fn rest(erp: &Erp, patience: Duration) -> Records {
             erp.sell_plain(&format!("closing-{round}")).await;
             return None;
         }
-        if open > 0 && round.is_multiple_of(200) {
-            let example = sales.iter().find(|(key, _)| !records.contains_key(*key)).unwrap();
+        if open > 0 && round.is_multiple_of(PROGRESS) {
+            let example = sales.keys().find(|key| !records.contains_key(*key));
             eprintln!("{open} receipts are open, such as {example:?}");
         }
         (open == 0).then_some(())
@@ -70,7 +76,7 @@ pub(crate) async fn rest(erp: &Erp, patience: Duration) -> Records {
 }
 
 /// Each record is the one that was promised, and a number is on two only if all but the last of them were rejected.
-pub(crate) fn promises_are_kept(sales: &BTreeMap<String, Sale>, records: &Records) {
+pub(crate) fn promises_are_kept(sales: &Sales, records: &Records) {
     let mut in_use = BTreeMap::new();
     for (key, sale) in sales {
         let (record, first) = (&records[key], &sale.first);
@@ -88,7 +94,8 @@ pub(crate) fn promises_are_kept(sales: &BTreeMap<String, Sale>, records: &Record
             is_withdrawn.then(|| record["status"].as_str().unwrap()),
             "{key} was withdrawn and is not, or is and was not: {record}"
         );
-        if is_withdrawn {
+        // What failed before it was signed has its reason judged by itself.
+        if is_withdrawn || record["status"] == "failed" && record["encf"].is_null() {
             continue;
         }
         let number = record["encf"].as_str();
@@ -102,11 +109,7 @@ pub(crate) fn promises_are_kept(sales: &BTreeMap<String, Sale>, records: &Record
 }
 
 /// The receipts that failed for a reason that neither the authority's orders nor the books give.
-pub(crate) fn unexplained_failures(
-    sales: &BTreeMap<String, Sale>,
-    records: &Records,
-    struck: &[Struck],
-) -> Vec<String> {
+pub(crate) fn unexplained_failures(sales: &Sales, records: &Records, struck: &[Struck]) -> Vec<String> {
     let was_rejected = |encf: &str| {
         let mut of_number = records.values().filter(|record| record["encf"] == encf);
         of_number.any(|record| record["status"] == "rejected")
@@ -117,14 +120,19 @@ pub(crate) fn unexplained_failures(
             is_refusal && one.service.starts_with("recepcion") && one.encf == encf
         })
     };
-    let is_explained = |sale: &Sale, record: &Value| match record["error_code"].as_str() {
+    let is_taken = |key: &str, typed: &str| {
+        let mut others = records.iter().filter(|(other, _)| other.as_str() != key);
+        others.any(|(_, record)| record["encf"] == typed)
+    };
+    let is_explained = |key: &str, sale: &Sale, record: &Value| match record["error_code"].as_str() {
         Some("attempt_abandoned") => record["environment"] == "CerteCF",
         Some(code) if OF_NOTES.contains(&code) => sale.modifies.as_deref().is_some_and(was_rejected),
+        Some("encf_already_used") => sale.typed.as_deref().is_some_and(|typed| is_taken(key, typed)),
         Some("refused") => record["encf"].as_str().is_some_and(was_refused),
         _ => false,
     };
     let failed = records.iter().filter(|(_, record)| record["status"] == "failed");
-    let unexplained = failed.filter(|(key, record)| !is_explained(&sales[*key], record));
+    let unexplained = failed.filter(|(key, record)| !is_explained(key, &sales[*key], record));
     unexplained
         .map(|(key, record)| format!("{key} failed without an order: {record}"))
         .collect()
@@ -151,6 +159,7 @@ pub(crate) async fn the_authority_agrees(caller: &Caller, environment: &str, rec
     for record in records.values().filter(|record| !record["encf"].is_null()) {
         by_us.entry(record["encf"].as_str().unwrap()).or_default().push(record);
     }
+    let mut to_compare = Vec::new();
     for (number, records) in by_us {
         let documents = by_number.remove(number).unwrap_or_default();
         for document in &documents {
@@ -175,9 +184,12 @@ pub(crate) async fn the_authority_agrees(caller: &Caller, environment: &str, rec
                 );
             }
         }
-        bytes_agree(caller, number, &records, &documents).await;
+        to_compare.push((number, records, documents));
     }
     assert!(by_number.is_empty(), "numbers that nobody was told of: {by_number:#?}");
+    let compared = stream::iter(to_compare)
+        .map(async |(number, records, documents)| bytes_agree(caller, number, &records, &documents).await);
+    compared.buffer_unordered(DOWNLOADS).collect::<()>().await;
 }
 
 /// Holds the bytes that we hand out against those that the authority received under a number.
@@ -240,14 +252,16 @@ pub(crate) async fn verdicts_were_told(endpoint: &Endpoint, records: &Records, p
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use serde_json::json;
 
     use super::*;
 
-    fn failed(code: &str) -> (BTreeMap<String, Sale>, Records) {
+    fn failed(code: &str) -> (Sales, Records) {
         let request = json!({ "ecf_type": "33", "payload": {
             "Encabezado": { "Totales": { "MontoTotal": 10 } }, "InformacionReferencia": { "NCFModificado": "E310000000001" } } });
-        let sale = Sale::of(&request, json!({ "public_id": "a" }));
+        let sale = Arc::new(Sale::of(&request, &json!({ "public_id": "a" })));
         let record =
             json!({ "status": "failed", "error_code": code, "encf": "E330000000007", "environment": "TesteCF" });
         (
