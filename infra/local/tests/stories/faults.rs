@@ -17,7 +17,9 @@ mod desk;
 mod dice;
 mod endpoint;
 mod erp;
+mod failures;
 mod killer;
+mod lists;
 mod log;
 mod others;
 mod partners;
@@ -146,7 +148,7 @@ async fn survive(weather: Weather) {
     ] {
         let sales = erp.books.sales();
         proof::promises_are_kept(&sales, records);
-        let unexplained = proof::unexplained_failures(&sales, records, &struck);
+        let unexplained = failures::unexplained(&sales, records, &struck);
         assert!(unexplained.is_empty(), "{unexplained:#?}");
         proof::the_authority_agrees(&erp.desk.caller, environment, records).await;
     }
@@ -164,19 +166,19 @@ async fn survive(weather: Weather) {
         (&town.certification, &certified, "CerteCF"),
     ] {
         let sales = erp.books.sales();
-        let rows = books::rows(&sales, records);
+        let rows = lists::rows(&sales, records);
         if !COUNTERS_ARE_RECOUNTED {
             let mended = town.check(environment, true, weather.patience).await.repaired;
             eprintln!("{environment}: the counters of {mended} days were mended by the check");
         }
-        let problems = books::disagree(&erp.desk, &rows, weather.patience).await;
+        let problems = lists::disagree(&erp.desk, &rows, weather.patience).await;
         assert!(problems.is_empty(), "{environment}: {problems:#?}");
         let audit = town.check(environment, false, weather.patience).await;
         let known = u64::try_from(sales.len()).unwrap();
         assert_eq!(audit.receipts, known, "receipts that nobody was told of");
         eprintln!(
             "{environment}: {known} receipts {:?}, {} numbers given, {} of them listed as unused",
-            books::states(&rows),
+            lists::states(&rows),
             audit.numbers,
             audit.unused
         );

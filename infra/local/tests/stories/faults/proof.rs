@@ -1,15 +1,16 @@
 //! What must hold of receipts when everything has come to rest.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures::{StreamExt as _, stream};
 use http::Method;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
+use tokio::time::sleep;
 
-use super::authority::Struck;
-use super::books::{Sale, Sales};
+use super::books::Sales;
 use super::clerk::VERDICTS;
 use super::endpoint::Endpoint;
 use super::erp::Erp;
@@ -24,17 +25,15 @@ const ENDS: [&str; 6] = [
     "cancelled",
     "incapacity",
 ];
-/// Faults that say no to a document without a verdict.
-const REFUSALS: [&str; 1] = ["empty"];
-/// What a note fails with that can no longer become valid.
-const OF_NOTES: [&str; 2] = ["modified_receipt_not_accepted", "modified_receipt_balance"];
 /// How many rounds of questions pass until a sale more is made for notes that wait.
-const ROUNDS: u32 = 40;
+const ROUNDS: u32 = 30;
 
 /// How many rounds pass until the run says how far it is.
-const PROGRESS: u32 = 600;
-/// Downloads at a time.
-const DOWNLOADS: usize = 4;
+const PROGRESS: u32 = 120;
+/// Requests at a time.
+const AT_A_TIME: usize = 4;
+/// Until the receipts that are open are looked at again.
+const PAUSE: Duration = Duration::from_millis(300);
 
 /// The records under the caller's keys.
 pub(crate) type Records = BTreeMap<String, Value>;
@@ -47,14 +46,17 @@ pub(crate) async fn rest(erp: &Erp, patience: Duration) -> Records {
     let (mut records, mut round) = (Records::new(), 0_u32);
     eventually("every receipt comes to rest", patience, async || {
         let (sales, mut waits_for_a_number) = (erp.books.sales(), false);
-        for (key, sale) in &sales {
-            if records.contains_key(key) {
-                continue;
-            }
+        let open = sales.iter().filter(|(key, _)| !records.contains_key(*key));
+        let open: Vec<_> = open.map(|(key, sale)| (key.clone(), Arc::clone(sale))).collect();
+        let asked = stream::iter(open).map(async |(key, sale)| {
             let record = erp.desk.get(&format!("/ecf/{}", sale.public_id())).await;
+            (key, sale, record)
+        });
+        let answered: Vec<_> = asked.buffer_unordered(AT_A_TIME).collect().await;
+        for (key, sale, record) in answered {
             let of_operator = record["environment"] == "CerteCF" && record["error_code"] == "outcome_unknown";
             if ENDS.contains(&record["status"].as_str().unwrap()) || of_operator {
-                records.insert(key.clone(), record);
+                records.insert(key, record);
             } else {
                 waits_for_a_number |= sale.modifies.is_some() && record["status"] == "signed";
             }
@@ -68,6 +70,9 @@ pub(crate) async fn rest(erp: &Erp, patience: Duration) -> Records {
         if open > 0 && round.is_multiple_of(PROGRESS) {
             let example = sales.keys().find(|key| !records.contains_key(*key));
             eprintln!("{open} receipts are open, such as {example:?}");
+        }
+        if open > 0 {
+            sleep(PAUSE).await;
         }
         (open == 0).then_some(())
     })
@@ -106,36 +111,6 @@ pub(crate) fn promises_are_kept(sales: &Sales, records: &Records) {
             panic!("{number} is on {other} and on {key}");
         }
     }
-}
-
-/// The receipts that failed for a reason that neither the authority's orders nor the books give.
-pub(crate) fn unexplained_failures(sales: &Sales, records: &Records, struck: &[Struck]) -> Vec<String> {
-    let was_rejected = |encf: &str| {
-        let mut of_number = records.values().filter(|record| record["encf"] == encf);
-        of_number.any(|record| record["status"] == "rejected")
-    };
-    let was_refused = |encf: &str| {
-        struck.iter().any(|one| {
-            let is_refusal = REFUSALS.contains(&one.fault.as_str());
-            is_refusal && one.service.starts_with("recepcion") && one.encf == encf
-        })
-    };
-    let is_taken = |key: &str, typed: &str| {
-        let mut others = records.iter().filter(|(other, _)| other.as_str() != key);
-        others.any(|(_, record)| record["encf"] == typed)
-    };
-    let is_explained = |key: &str, sale: &Sale, record: &Value| match record["error_code"].as_str() {
-        Some("attempt_abandoned") => record["environment"] == "CerteCF",
-        Some(code) if OF_NOTES.contains(&code) => sale.modifies.as_deref().is_some_and(was_rejected),
-        Some("encf_already_used") => sale.typed.as_deref().is_some_and(|typed| is_taken(key, typed)),
-        Some("refused") => record["encf"].as_str().is_some_and(was_refused),
-        _ => false,
-    };
-    let failed = records.iter().filter(|(_, record)| record["status"] == "failed");
-    let unexplained = failed.filter(|(key, record)| !is_explained(key, &sales[*key], record));
-    unexplained
-        .map(|(key, record)| format!("{key} failed without an order: {record}"))
-        .collect()
 }
 
 /// What the tax authority kept is what we say it said, and has the bytes that we hand out.
@@ -189,7 +164,7 @@ pub(crate) async fn the_authority_agrees(caller: &Caller, environment: &str, rec
     assert!(by_number.is_empty(), "numbers that nobody was told of: {by_number:#?}");
     let compared = stream::iter(to_compare)
         .map(async |(number, records, documents)| bytes_agree(caller, number, &records, &documents).await);
-    compared.buffer_unordered(DOWNLOADS).collect::<()>().await;
+    compared.buffer_unordered(AT_A_TIME).collect::<()>().await;
 }
 
 /// Holds the bytes that we hand out against those that the authority received under a number.
@@ -252,62 +227,7 @@ pub(crate) async fn verdicts_were_told(endpoint: &Endpoint, records: &Records, p
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use serde_json::json;
-
     use super::*;
-
-    fn failed(code: &str) -> (Sales, Records) {
-        let request = json!({ "ecf_type": "33", "payload": {
-            "Encabezado": { "Totales": { "MontoTotal": 10 } }, "InformacionReferencia": { "NCFModificado": "E310000000001" } } });
-        let sale = Arc::new(Sale::of(&request, &json!({ "public_id": "a" })));
-        let record =
-            json!({ "status": "failed", "error_code": code, "encf": "E330000000007", "environment": "TesteCF" });
-        (
-            BTreeMap::from([("a".to_owned(), sale)]),
-            Records::from([("a".to_owned(), record)]),
-        )
-    }
-
-    fn order(fault: &str, service: &str, encf: &str) -> Struck {
-        Struck {
-            fault: fault.to_owned(),
-            service: service.to_owned(),
-            encf: encf.to_owned(),
-            times: 1,
-        }
-    }
-
-    #[test]
-    fn r9_a_failure_without_an_order_is_seen() {
-        let (sales, records) = failed("refused");
-        let orders = [order("empty", "recepcion", "E330000000007")];
-        assert_eq!(unexplained_failures(&sales, &records, &orders), [""; 0]);
-        for others in [
-            order("empty", "recepcion", "E330000000008"),
-            order("html", "recepcion", "E330000000007"),
-            order("empty", "consultaestado", "E330000000007"),
-        ] {
-            assert_eq!(unexplained_failures(&sales, &records, &[others]).len(), 1);
-        }
-        for code in [
-            "signed_xml_missing",
-            "attempt_abandoned",
-            "modified_receipt_not_accepted",
-        ] {
-            let (sales, records) = failed(code);
-            assert_eq!(unexplained_failures(&sales, &records, &orders).len(), 1, "{code}");
-        }
-    }
-
-    #[test]
-    fn a_note_on_a_rejected_receipt_may_fail() {
-        let (sales, mut records) = failed("modified_receipt_not_accepted");
-        let rejected = json!({ "status": "rejected", "encf": "E310000000001", "environment": "TesteCF" });
-        records.insert("b".to_owned(), rejected);
-        assert_eq!(unexplained_failures(&sales, &records, &[]), [""; 0]);
-    }
 
     #[test]
     fn r9_bytes_that_we_did_not_make_are_seen() {
