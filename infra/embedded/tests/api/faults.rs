@@ -41,7 +41,6 @@ async fn r9_each_service_refuses_in_its_own_words() {
     let secrets = aws_sdk_secretsmanager::Client::from_conf(secrets);
     stack.embedded.misbehave(Some(FaultRate { percent: 100, seed: 9 }));
     let mut codes: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
-    let mut of = |service| codes.entry(service).or_default();
     // Late calls wait for up to a second and a half: all at once.
     let calls = futures::future::join_all((0..CALLS).map(async |_| {
         let key = AttributeValue::S("x".to_owned());
@@ -81,12 +80,12 @@ async fn r9_each_service_refuses_in_its_own_words() {
                 .collect();
             assert_eq!(reasons, ["TransactionConflict", "None"]);
         }
-        note(of("put"), put);
-        note(of("transaction"), transaction);
-        note(of("get"), get);
-        note(of("object"), object);
-        note(of("message"), message);
-        note(of("secret"), secret);
+        note(codes.entry("put").or_default(), put);
+        note(codes.entry("transaction").or_default(), transaction);
+        note(codes.entry("get").or_default(), get);
+        note(codes.entry("object").or_default(), object);
+        note(codes.entry("message").or_default(), message);
+        note(codes.entry("secret").or_default(), secret);
     }
     for (call, wanted) in [
         (

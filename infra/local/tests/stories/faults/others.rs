@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::authority::Struck;
+use super::board::Phase;
 use super::clerk::OTHERS;
 use super::desk::Desk;
 use super::endpoint::Endpoint;
@@ -15,6 +16,9 @@ use crate::support::eventually;
 
 /// Faults that say no to a message without the service's own words.
 const REFUSALS: [&str; 1] = ["empty"];
+
+/// What an annulment says that the authority refused the second time.
+const LOST: &str = "the answer to an earlier attempt was lost";
 
 /// The items of each number.
 type Inbox = BTreeMap<String, Vec<Value>>;
@@ -87,18 +91,29 @@ impl Others<'_> {
         }
     }
 
-    /// Every annulment was accepted, unless the authority was ordered to refuse it.
+    /// Every annulment was accepted, unless the authority was ordered to refuse it. Of one whose first answer was lost nobody can
+    /// tell: its numbers stay locked.
     async fn annulments_are_accepted(&self) {
         let mut others = Vec::new();
         for id in &self.entries.annulled {
             let annulment = self.finished(self.desk, &format!("/ecf/cancellations/{id}")).await;
-            if annulment["status"] != "accepted" {
+            if annulment["message"].as_str().unwrap().contains(LOST) {
+                self.stays_locked(&annulment).await;
+            } else if annulment["status"] != "accepted" {
                 others.push(annulment);
             }
         }
         // An annulment names ranges, and an order no number of them.
         let ordered = self.refusals("anulacionrangos", "");
         assert!(others.len() <= ordered, "{ordered} were to be refused: {others:#?}");
+    }
+
+    /// The numbers of an annulment go to nobody else.
+    async fn stays_locked(&self, annulment: &Value) {
+        let key = format!("again {}", annulment["public_id"].as_str().unwrap());
+        let again = json!({ "idempotency_key": key, "cancellations": annulment["cancellations"] });
+        let refused = self.desk.post(Phase::Annulment, "/ecf/cancellations", &again).await;
+        assert_eq!(refused.expect(409)["detail"]["code"], "numbers_used", "{annulment}");
     }
 
     /// What was acknowledged to its issuer is in the inbox, once, and was told.
