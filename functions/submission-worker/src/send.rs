@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use ecf::{Environment, ReceiptState};
 use ecf_runtime::{Metric, Outcome};
-use ecf_store::{ArtifactKind, Claim, Failure, Receipt, Recorded, StoreError, SubmissionJob};
+use ecf_store::{ArtifactKind, Claim, Failure, LOOKUPS_BEFORE_RESEND, Receipt, Recorded, StoreError, SubmissionJob};
 use ecf_taxauth::{Answer, Judged, Sent, Session, TaxAuthError, TokenError, Upload, Verdict};
 use jiff::SignedDuration;
 
@@ -81,8 +81,8 @@ pub(crate) async fn send(app: &App, job: &SubmissionJob) -> Result<Outcome<Submi
     }
 }
 
-/// The receipt, when it is of an earlier attempt of the certification and nobody is sending it: its number may go to another one,
-/// and the authority must not get it in the new attempt.
+/// The receipt, when it is of an earlier attempt of the certification and is about to be sent: its number may go to another one,
+/// and the authority must not get it in the new attempt. One whose send may have arrived is looked up first.
 async fn abandoned(app: &App, job: &SubmissionJob) -> Result<Option<Receipt>, StoreError> {
     let scope = job.scope();
     if scope.environment != Environment::CerteCF {
@@ -93,7 +93,9 @@ async fn abandoned(app: &App, job: &SubmissionJob) -> Result<Option<Receipt>, St
     };
     let now = app.clock.now();
     let waits = matches!(receipt.state, ReceiptState::Signed | ReceiptState::Contingency)
-        && receipt.lease_until.is_none_or(|until| until <= now);
+        && receipt
+            .lease_until
+            .is_none_or(|until| until <= now && receipt.lookup_negatives >= LOOKUPS_BEFORE_RESEND);
     let is_abandoned = waits && app.table.is_of_earlier_attempt(&scope, receipt.created_at).await?;
     Ok(is_abandoned.then_some(receipt))
 }

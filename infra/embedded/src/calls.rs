@@ -11,16 +11,8 @@ pub(crate) struct Calls(Arc<Mutex<BTreeMap<String, u64>>>);
 
 impl Calls {
     pub(crate) fn count(&self, method: &Method, headers: &HeaderMap) {
-        let target = headers.get("x-amz-target").and_then(|value| value.to_str().ok());
-        let name = match target.and_then(|target| target.split_once('.')) {
-            Some((service, operation)) => {
-                // `DynamoDB_20120810` names a version too.
-                let service = service.split('_').next().unwrap_or(service);
-                format!("{service} {operation}")
-            }
-            None => format!("S3 {method}"),
-        };
-        *self.lock().entry(name).or_default() += 1;
+        let (service, operation) = operation(method, headers);
+        *self.lock().entry(format!("{service} {operation}")).or_default() += 1;
     }
 
     pub(crate) fn so_far(&self) -> BTreeMap<String, u64> {
@@ -29,6 +21,16 @@ impl Calls {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, u64>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The service and the operation that a request names: `DynamoDB` and `UpdateItem`, `S3` and `PUT`.
+pub(crate) fn operation<'r>(method: &'r Method, headers: &'r HeaderMap) -> (&'r str, &'r str) {
+    let target = headers.get("x-amz-target").and_then(|value| value.to_str().ok());
+    match target.and_then(|target| target.split_once('.')) {
+        // `DynamoDB_20120810` names a version too.
+        Some((service, operation)) => (service.split('_').next().unwrap_or(service), operation),
+        None => ("S3", method.as_str()),
     }
 }
 

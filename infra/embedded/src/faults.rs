@@ -1,13 +1,20 @@
-//! Faults on order: calls that are refused, carried out without an answer, or late, as they happen between a function and AWS.
+//! Faults on order: calls that are refused, throttled, carried out without an answer, or late, as they happen between a function
+//! and AWS. Each fault that meets a call is logged, so that a test can demand that it did.
 //!
 //! The SDK tries a call again under the same invocation id; some faults meet only its first request, so that the second one
 //! finds its own work done, and some meet them all, so that the caller never learns what became of it.
+
+mod refusal;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use http::HeaderMap;
+use http::{HeaderMap, Request, Response};
+use hyper::body::Incoming;
+use s3s::Body;
+
+use self::refusal::Call;
 
 /// How often calls meet a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,36 +37,75 @@ pub(crate) struct Lost;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     None,
-    /// The request is not carried out.
+    /// The request is not carried out, and there is no answer.
     NotSent,
     /// It is carried out and the answer gets lost.
     AnswerLost,
     LateBefore(Duration),
     LateAfter(Duration),
+    /// It is not carried out: the service is asked for more than it allows.
+    Throttled,
+    /// It is not carried out: a transaction holds the item. What writes no item is throttled instead.
+    Conflict,
+    /// It is not carried out, and the answer is 500.
+    Failed,
+    /// It is carried out, and the answer is 500.
+    FailedAfter,
 }
 
 impl Fault {
-    /// What happens on the way to the service.
-    pub(crate) async fn before(self) -> Result<(), Lost> {
+    /// The name in the log.
+    fn name(self) -> &'static str {
         match self {
-            Fault::NotSent => Err(Lost),
-            Fault::LateBefore(by) => {
-                tokio::time::sleep(by).await;
-                Ok(())
-            }
-            Fault::None | Fault::AnswerLost | Fault::LateAfter(_) => Ok(()),
+            Fault::None => "none",
+            Fault::NotSent => "not_sent",
+            Fault::AnswerLost => "answer_lost",
+            Fault::LateBefore(_) => "late_before",
+            Fault::LateAfter(_) => "late_after",
+            Fault::Throttled => "throttled",
+            Fault::Conflict => "conflict",
+            Fault::Failed => "failed",
+            Fault::FailedAfter => "failed_after",
         }
     }
 
-    /// What happens on the way back.
-    pub(crate) async fn after(self) -> Result<(), Lost> {
+    /// Meets a request with this fault; `serve` carries the request out.
+    pub(crate) async fn meet<F>(
+        self,
+        request: Request<Incoming>,
+        serve: impl FnOnce(Request<Incoming>) -> F,
+    ) -> Result<Response<Body>, Lost>
+    where
+        F: Future<Output = Response<Body>>,
+    {
+        if self == Fault::None {
+            return Ok(serve(request).await);
+        }
+        let call = Call::of(request.method(), request.headers());
+        tracing::info!(fault = self.name(), service = call.service, operation = %call.operation, "an ordered fault struck");
         match self {
-            Fault::AnswerLost => Err(Lost),
-            Fault::LateAfter(by) => {
-                tokio::time::sleep(by).await;
-                Ok(())
+            Fault::NotSent => Err(Lost),
+            Fault::AnswerLost => {
+                serve(request).await;
+                Err(Lost)
             }
-            Fault::None | Fault::NotSent | Fault::LateBefore(_) => Ok(()),
+            Fault::LateBefore(by) => {
+                tokio::time::sleep(by).await;
+                Ok(serve(request).await)
+            }
+            Fault::LateAfter(by) => {
+                let answer = serve(request).await;
+                tokio::time::sleep(by).await;
+                Ok(answer)
+            }
+            Fault::Throttled => Ok(call.throttled()),
+            Fault::Conflict => Ok(call.conflict(request).await),
+            Fault::Failed => Ok(call.failed()),
+            Fault::FailedAfter => {
+                serve(request).await;
+                Ok(call.failed())
+            }
+            Fault::None => Ok(serve(request).await),
         }
     }
 }
@@ -122,13 +168,19 @@ impl Row {
             return (Fault::None, Fault::None);
         }
         let late = Duration::from_millis(100 + self.random() % 1_400);
-        match self.random() % 6 {
+        match self.random() % 12 {
             0 => (Fault::NotSent, Fault::None),
             1 => (Fault::NotSent, Fault::NotSent),
             2 => (Fault::AnswerLost, Fault::None),
             3 => (Fault::AnswerLost, Fault::AnswerLost),
             4 => (Fault::LateBefore(late), Fault::None),
-            _ => (Fault::LateAfter(late), Fault::None),
+            5 => (Fault::LateAfter(late), Fault::None),
+            6 => (Fault::Throttled, Fault::None),
+            7 => (Fault::Throttled, Fault::Throttled),
+            8 => (Fault::Conflict, Fault::None),
+            9 => (Fault::Conflict, Fault::Conflict),
+            10 => (Fault::Failed, Fault::Failed),
+            _ => (Fault::FailedAfter, Fault::None),
         }
     }
 
@@ -178,6 +230,10 @@ mod tests {
             (Fault::NotSent, Fault::NotSent),
             (Fault::AnswerLost, Fault::None),
             (Fault::AnswerLost, Fault::AnswerLost),
+            (Fault::Throttled, Fault::Throttled),
+            (Fault::Conflict, Fault::None),
+            (Fault::Failed, Fault::Failed),
+            (Fault::FailedAfter, Fault::None),
         ] {
             assert!(kinds.contains(&kind), "{kind:?}");
         }

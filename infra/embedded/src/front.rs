@@ -65,10 +65,7 @@ impl Services {
     async fn answer_or_lose(&self, request: Request<Incoming>) -> Result<Response<Body>, Lost> {
         self.calls.count(request.method(), request.headers());
         let fault = self.faults.next(request.headers());
-        fault.before().await?;
-        let answer = self.answer(request).await;
-        fault.after().await?;
-        Ok(answer)
+        fault.meet(request, |request| self.answer(request)).await
     }
 
     async fn answer(&self, request: Request<Incoming>) -> Response<Body> {

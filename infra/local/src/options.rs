@@ -26,7 +26,7 @@ usage: ecf-local [--port PORT] [--data DIR] [--reset] [--json] [--simulator URL]
   --speed N         let time run N times faster: retries of hours in minutes (kept with the state)
   --key-rate N      requests per second that one API key may send (default 50, as a deployment's; 0 for no limit)
   --aws-faults PERCENT[:SEED]
-                    let so many of a hundred AWS calls fail, get lost or come late
+                    let so many of a hundred AWS calls fail, be throttled, get lost or come late
   env FUNCTION      print a function's environment variables, for `cargo lambda`
   operator COMMAND  carry out a command of the operator, a JSON object, on the system that is running;
                     docs/operator.md lists them

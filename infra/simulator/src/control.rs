@@ -31,6 +31,7 @@ pub(crate) fn routes() -> Router<App> {
             "/_control/faults",
             get(list_faults).post(order_fault).delete(clear_faults),
         )
+        .route("/_control/struck", get(list_struck))
         .route("/_control/documents", get(list_documents))
         .route("/_control/exchanged", get(list_exchanged))
         .route("/_control/counters", get(counters))
@@ -79,6 +80,26 @@ async fn order_fault(State(app): State<App>, Json(order): Json<FaultOrder>) -> R
 async fn clear_faults(State(app): State<App>) -> Result<StatusCode, Failure> {
     app.state.clear_faults()?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Requests about one number that met the same fault.
+#[derive(Debug, Serialize)]
+struct StruckView {
+    fault: String,
+    service: String,
+    encf: String,
+    times: u64,
+}
+
+async fn list_struck(State(app): State<App>) -> Result<Json<Vec<StruckView>>, Failure> {
+    let struck = app.state.struck()?.into_iter();
+    let view = |(fault, service, encf, times)| StruckView {
+        fault,
+        service,
+        encf,
+        times,
+    };
+    Ok(Json(struck.map(view).collect()))
 }
 
 #[derive(Debug, Deserialize)]

@@ -174,6 +174,16 @@ impl FaultOrder {
         }
     }
 
+    /// What the fault is counted as: its kind, and its status when it names one.
+    pub(crate) fn name(&self) -> String {
+        let kind = serde_json::to_value(self.fault).unwrap_or_default();
+        let kind = kind.as_str().unwrap_or_default();
+        match self.status {
+            Some(status) => format!("{kind} {status}"),
+            None => kind.to_owned(),
+        }
+    }
+
     fn message(&self) -> &str {
         self.mensaje
             .as_deref()

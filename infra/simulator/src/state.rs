@@ -55,6 +55,8 @@ const SCHEMA: &str = "
         encf TEXT NOT NULL, estado TEXT NOT NULL, mensajes TEXT NOT NULL, xml TEXT NOT NULL
     );
     CREATE TABLE IF NOT EXISTS faults (id INTEGER PRIMARY KEY, spec TEXT NOT NULL, remaining INTEGER);
+    CREATE TABLE IF NOT EXISTS struck (fault TEXT NOT NULL, service TEXT NOT NULL, encf TEXT NOT NULL, times INTEGER NOT NULL,
+        PRIMARY KEY (fault, service, encf));
     CREATE TABLE IF NOT EXISTS requests (service TEXT NOT NULL, status INTEGER NOT NULL, times INTEGER NOT NULL,
         PRIMARY KEY (service, status));
 ";

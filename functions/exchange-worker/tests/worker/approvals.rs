@@ -111,6 +111,11 @@ async fn who_cannot_be_told_for_days_is_given_up() {
 impl World {
     /// Runs an annulment of the numbers 10 to 19 that its request left open, and gives it as it stands then.
     async fn annul(&self) -> Annulment {
+        let annulment = self.keep_annulment().await;
+        self.annul_again(&annulment).await
+    }
+
+    async fn keep_annulment(&self) -> Annulment {
         let (scope, now) = (&self.company.scope, self.stack.clock().now());
         let range = ("E310000000010".parse().unwrap(), "E310000000019".parse().unwrap());
         let at = ecf::FechaHora::at(now);
@@ -136,16 +141,22 @@ impl World {
             has_lost_answer: false,
             next_action_at: None,
         };
-        let table = self.stack.table();
-        table.create_annulment(scope, &annulment).await.unwrap();
+        self.stack.table().create_annulment(scope, &annulment).await.unwrap();
+        annulment
+    }
+
+    /// Makes the next attempt.
+    async fn annul_again(&self, annulment: &Annulment) -> Annulment {
+        let scope = &self.company.scope;
         let job = ExchangeJob::Annulment {
             company: scope.company,
             environment: scope.environment,
-            annulment: id,
-            attempt: 0,
+            annulment: annulment.id,
+            attempt: annulment.attempts,
         };
         self.run(job).await;
-        table.annulment(scope, &id).await.unwrap().unwrap()
+        let now = self.stack.table().annulment(scope, &annulment.id).await;
+        now.unwrap().unwrap()
     }
 
     async fn locks(&self) -> usize {
@@ -177,4 +188,27 @@ async fn k4_an_annulment_that_is_refused_later_gives_its_numbers_back() {
     world.order(&refusal).await;
     assert_eq!(world.annul().await.state, AnnulmentState::Refused);
     assert_eq!(world.locks().await, 0);
+}
+
+/// Numbers that the authority had annulled became free here: the refusal of the second message was taken for an answer to the first.
+#[tokio::test]
+async fn r9_an_annulment_whose_worker_died_keeps_its_numbers_when_the_authority_refuses_to_annul_them_twice() {
+    let world = World::start().await;
+    let kept = world.keep_annulment().await;
+    let (table, now) = (world.stack.table(), world.stack.clock().now());
+    let until = now + SignedDuration::from_mins(1);
+    let claimed = table.claim_annulment(&world.company.scope, &kept, now, until).await;
+    assert!(claimed.unwrap(), "the worker that dies has begun");
+    world.stack.clock().advance(SignedDuration::from_mins(2));
+    let refusal = json!({
+        "service": "anulacionrangos", "fault": "status", "status": 200, "times": 1,
+        "body": r#"{"rnc":"130000001","codigo":"2","nombre":"X","mensajes":["Las secuencias han sido utilizadas."]}"#,
+    });
+    world.order(&refusal).await;
+    let attempted = Annulment { attempts: 1, ..kept };
+    let now = world.annul_again(&attempted).await;
+    assert_eq!((now.state, now.attempts), (AnnulmentState::Refused, 2));
+    let words = now.words.unwrap();
+    assert!(words.contains("the answer to an earlier attempt was lost"), "{words}");
+    assert_eq!(world.locks().await, 10);
 }

@@ -1,6 +1,7 @@
 //! What an abandoned attempt of the certification left is not sent in the new one.
 
 use ecf::{Environment, ReceiptState};
+use ecf_store::{Claim, OUTCOME_UNKNOWN};
 use jiff::SignedDuration;
 
 use crate::world::World;
@@ -35,6 +36,31 @@ async fn d1_a_receipt_of_an_earlier_attempt_is_not_sent_any_more() {
     let again = world.receipt(&again).await;
     assert_eq!(again.state, ReceiptState::Accepted);
     assert_eq!(again.predecessor, Some(waiting.public_id));
+}
+
+/// A worker had died after the authority took the receipt: "began before it was sent" was not true.
+#[tokio::test]
+async fn r9_a_receipt_whose_send_was_lost_before_the_new_attempt_is_not_called_unsent() {
+    let mut world = World::in_environment(Environment::CerteCF).await;
+    let lost = world.issue("E310000000001").await;
+    let lease = SignedDuration::from_mins(1);
+    let table = world.stack.table();
+    let claim = table
+        .claim_send(&world.company.scope, &lost.public_id, world.now(), lease)
+        .await;
+    assert!(
+        matches!(claim.unwrap(), Claim::Claimed(_)),
+        "the worker that dies has begun"
+    );
+    world.advance(lease * 2);
+    world.begin_attempt().await;
+    world.queue(&ecf_testkit::send_job(&lost));
+    world.run().await;
+    let lost = world.receipt(&lost).await;
+    assert_eq!(
+        (lost.state, lost.error_code.as_deref()),
+        (ReceiptState::Submitted, Some(OUTCOME_UNKNOWN))
+    );
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test may fail where it stands")]
 
 mod dynamodb;
+mod faults;
 mod restart;
 mod s3;
 mod secrets;

@@ -11,14 +11,18 @@ use xmldsig::Limits;
 use crate::payloads::payload;
 use crate::support::{Caller, PATIENCE, System, eventually};
 
-const BAKERY: &str = "131880681";
+pub(crate) const BAKERY: &str = "131880681";
 
 /// A second company on the demo company's system, verified by its certificate.
 pub(crate) async fn bakery(system: &System) -> Caller {
-    let demo = &system.caller;
+    open_bakery(&system.caller, &system.certificate(BAKERY)).await
+}
+
+/// The same with the P12 that it signs up with.
+pub(crate) async fn open_bakery(demo: &Caller, p12: &[u8]) -> Caller {
     let request = json!({
         "rnc": BAKERY, "name": "Panadería La Espiga SRL", "email": "pan@espiga.example",
-        "p12_base64": BASE64_STANDARD.encode(system.certificate(BAKERY)), "pin": ecf_local::CERTIFICATE_PIN,
+        "p12_base64": BASE64_STANDARD.encode(p12), "pin": ecf_local::CERTIFICATE_PIN,
     });
     let url = format!("{}/api/v1/public/register", demo.base_url);
     let registered = demo.send(Method::POST, &url, None, Some(&request)).await.expect(201);

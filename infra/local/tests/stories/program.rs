@@ -1,5 +1,6 @@
 //! The program as a person starts it.
 
+use std::collections::BTreeMap;
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -61,20 +62,23 @@ impl Program {
         Caller::of_ready_line(&self.ready)
     }
 
+    /// A function's environment variables, as the program that runs has them.
+    pub(crate) fn variables(&self, function: &str) -> BTreeMap<String, String> {
+        let output = run(&["env", function, "--data", &self.data]);
+        let lines = text(&output.stdout);
+        let variables = lines.lines().filter_map(|line| line.split_once('='));
+        variables
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect()
+    }
+
     /// How many messages of the submission queue a worker has received and not finished.
     pub(crate) async fn in_flight(&self) -> u32 {
-        let variables = run(&["env", "issuing", "--data", &self.data]);
-        let variables = text(&variables.stdout);
-        let variable = |name: &str| {
-            let line = variables
-                .lines()
-                .find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
-            line.unwrap().to_owned()
-        };
-        let sqs = aws_sdk_sqs::Client::new(&ecf_store::local_config(&variable("AWS_ENDPOINT_URL")));
+        let variables = self.variables("issuing");
+        let sqs = aws_sdk_sqs::Client::new(&ecf_store::local_config(&variables["AWS_ENDPOINT_URL"]));
         let name = QueueAttributeName::ApproximateNumberOfMessagesNotVisible;
         let asked = sqs.get_queue_attributes().attribute_names(name.clone());
-        let asked = asked.queue_url(variable("SUBMISSION_QUEUE_TESTECF_URL")).send().await;
+        let asked = asked.queue_url(&variables["SUBMISSION_QUEUE_TESTECF_URL"]).send().await;
         asked.unwrap().attributes.unwrap()[&name].parse().unwrap()
     }
 

@@ -31,7 +31,15 @@ impl State {
             )
             .optional()?;
         connection.execute("DELETE FROM faults WHERE remaining = 0", [])?;
-        Ok(taken.map(|_| order))
+        if taken.is_none() {
+            return Ok(None);
+        }
+        connection.execute(
+            "INSERT INTO struck (fault, service, encf, times) VALUES (?1, ?2, ?3, 1)
+             ON CONFLICT (fault, service, encf) DO UPDATE SET times = times + 1",
+            params![order.name(), target.service.segment(), target.encf.unwrap_or_default()],
+        )?;
+        Ok(Some(order))
     }
 
     /// All orders with the times they have left.
@@ -44,6 +52,14 @@ impl State {
             Ok((id, serde_json::from_str(&spec)?, remaining))
         })
         .collect()
+    }
+
+    /// `(fault, service, number, times)` of all requests that met an order; no number: an empty one.
+    pub(crate) fn struck(&self) -> Result<Vec<(String, String, String, u64)>, StateError> {
+        let connection = self.connection();
+        let mut query = connection.prepare("SELECT fault, service, encf, times FROM struck ORDER BY rowid")?;
+        let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?)))?;
+        Ok(rows.collect::<Result<_, _>>()?)
     }
 
     /// Forgets all orders.

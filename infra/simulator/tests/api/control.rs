@@ -48,6 +48,29 @@ async fn received_documents_are_listed_once_per_content_with_how_often_they_came
 }
 
 #[tokio::test]
+async fn r9_requests_that_met_a_fault_are_counted_by_service_and_number() {
+    let authority = Authority::new();
+    let token = authority.token("testecf").await;
+    for order in [
+        json!({ "service": "recepcion", "fault": "reject", "codigo": "2020", "times": 1 }),
+        json!({ "service": "consultadirectorio", "fault": "status", "status": 503 }),
+    ] {
+        let ordered = authority.control(Method::POST, "faults", order).await;
+        assert_eq!(ordered.status, StatusCode::CREATED);
+    }
+    let struck = authority.control(Method::GET, "struck", json!(null)).await.json();
+    assert_eq!(struck, json!([]), "an order that nothing met did not strike");
+    for _ in 0..2 {
+        authority.receive(&token, ENCF, &sign(&invoice(ENCF))).await;
+    }
+    let struck = authority.control(Method::GET, "struck", json!(null)).await.json();
+    assert_eq!(
+        struck,
+        json!([{ "fault": "reject", "service": "recepcion", "encf": ENCF, "times": 1 }])
+    );
+}
+
+#[tokio::test]
 async fn the_verdict_delay_and_the_shapes_can_be_set() {
     let authority = Authority::new();
     let token = authority.token("testecf").await;

@@ -431,7 +431,8 @@ fn read(id: AnnulmentId, stored: &Stored) -> Result<Annulment, StoreError> {
         words: owned(WORDS)?,
         answer: owned(ANSWER)?,
         attempts: stored.parse(ATTEMPTS)?,
-        has_lost_answer: stored.flag(LOST)?,
+        // A claim that nobody took back: whoever made the attempt died, perhaps after the authority took the message.
+        has_lost_answer: stored.flag(LOST)? || stored.has(LEASE),
         next_action_at: stored.opt_parse(DUE.sk)?,
     })
 }

@@ -2,16 +2,26 @@
 
 use std::time::Duration;
 
-use ecf_runtime::Clock;
 use ecf_store::fiscal_day;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::time::{Instant, interval};
 
+use super::time::Time;
 use crate::program::Program;
 
 /// Receipts or numbers of one part of the check.
 const PER_PART: u32 = 1_000;
+
+/// What is checked.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Scope<'s> {
+    pub(crate) company: &'s str,
+    pub(crate) environment: &'static str,
+    pub(crate) since: Timestamp,
+    /// Whether the check may mend counters.
+    pub(crate) repairs: bool,
+}
 
 /// What the check found in all its parts.
 #[derive(Debug, Default)]
@@ -26,14 +36,14 @@ pub(crate) struct Audit {
 }
 
 /// Checks until nothing disagrees: a number whose request died is listed as unused by the housekeeping run that comes some
-/// minutes of the system's time later, and counters that a kill has made wrong are mended by the first check.
-pub(crate) async fn agrees(program: &Program, clock: &Clock, since: Timestamp, patience: Duration) -> Audit {
+/// minutes of the system's time later.
+pub(crate) async fn agrees(program: &Program, time: &Time, scope: Scope<'_>, patience: Duration) -> Audit {
     let end = Instant::now() + patience;
     let mut ticks = interval(Duration::from_secs(1));
     let mut repaired = 0;
     loop {
         ticks.tick().await;
-        let audit = check(program, clock, since).await;
+        let audit = check(program, time, scope);
         repaired += audit.repaired;
         if audit.problems.is_empty() && audit.repaired == 0 {
             return Audit { repaired, ..audit };
@@ -46,11 +56,11 @@ pub(crate) async fn agrees(program: &Program, clock: &Clock, since: Timestamp, p
     }
 }
 
-async fn check(program: &Program, clock: &Clock, since: Timestamp) -> Audit {
-    let profile = program.caller().get("/client/company").await.expect(200);
+fn check(program: &Program, time: &Time, scope: Scope<'_>) -> Audit {
     let mut command = json!({
-        "command": "check", "company": profile["public_id"], "environment": "TesteCF", "limit": PER_PART,
-        "from": fiscal_day(since).to_string(), "to": fiscal_day(clock.now()).to_string(), "repair_counters": true,
+        "command": "check", "company": scope.company, "environment": scope.environment, "limit": PER_PART,
+        "from": fiscal_day(scope.since).to_string(), "to": fiscal_day(time.now()).to_string(),
+        "repair_counters": scope.repairs,
     });
     let mut audit = Audit::default();
     loop {

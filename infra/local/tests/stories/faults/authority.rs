@@ -1,24 +1,22 @@
 //! The tax authority outside the process that is killed, on bad days.
 
-use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use std::time::Duration;
 
-use ecf_runtime::Clock;
 use ecf_simulator::{Options, Simulator};
 use http::Method;
-use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::dice::Dice;
+use super::time::Time;
 use crate::support::Caller;
 
 /// How long the authority thinks, in the system's time: as a rule, and now and then.
 const VERDICT: Duration = Duration::from_secs(2);
 const SLOW_VERDICT: Duration = Duration::from_secs(15 * 60);
 
-const SERVICES: [&str; 7] = [
+const SERVICES: [&str; 10] = [
     "recepcion",
     "recepcion",
     "recepcionfc",
@@ -26,42 +24,54 @@ const SERVICES: [&str; 7] = [
     "consultatrackids",
     "consultaestado",
     "autenticacion",
+    "consultadirectorio",
+    "aprobacioncomercial",
+    "anulacionrangos",
 ];
 
-/// The simulator, in the time of the system under test once that is known.
+/// An order that a request met.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Struck {
+    pub(crate) fault: String,
+    pub(crate) service: String,
+    pub(crate) encf: String,
+    pub(crate) times: u64,
+}
+
+/// All of them so far.
+pub(crate) async fn struck(caller: &Caller) -> Vec<Struck> {
+    let url = format!("{}/_control/struck", caller.simulator_url);
+    let struck = caller.send(Method::GET, &url, None, None).await.expect(200);
+    let text = |one: &Value, name: &str| one[name].as_str().unwrap().to_owned();
+    let read = |one: &Value| Struck {
+        fault: text(one, "fault"),
+        service: text(one, "service"),
+        encf: text(one, "encf"),
+        times: one["times"].as_u64().unwrap(),
+    };
+    struck.as_array().unwrap().iter().map(read).collect()
+}
+
+/// The simulator, in the time of the system under test.
 #[derive(Debug)]
 pub(crate) struct Authority {
     simulator: Simulator,
-    time: Arc<OnceLock<Clock>>,
 }
 
 impl Authority {
-    pub(crate) async fn start() -> Self {
-        let time = Arc::new(OnceLock::new());
-        let told: Arc<OnceLock<Clock>> = Arc::clone(&time);
+    pub(crate) async fn start(time: Time) -> Self {
         let options = Options {
             verdict_delay: VERDICT,
-            clock: Arc::new(move || told.get().cloned().unwrap_or_else(Clock::system).now()),
+            clock: Arc::new(move || time.now()),
             ..Options::default()
         };
         Self {
             simulator: Simulator::start(options).await.unwrap(),
-            time,
         }
     }
 
     pub(crate) fn url(&self) -> &str {
         self.simulator.base_url()
-    }
-
-    /// Reads how fast time runs on the system's state, and follows.
-    pub(crate) fn follow(&self, folder: &Path) -> Clock {
-        let lapse: Value = serde_json::from_slice(&std::fs::read(folder.join("time-lapse.json")).unwrap()).unwrap();
-        let since: Timestamp = lapse["since"].as_str().unwrap().parse().unwrap();
-        let times = u32::try_from(lapse["times"].as_u64().unwrap()).unwrap();
-        let clock = Clock::lapse(since, times);
-        self.time.set(clock.clone()).unwrap();
-        clock
     }
 
     /// Stops answering and forgets its orders. What it judged is asked before.
@@ -70,10 +80,11 @@ impl Authority {
     }
 }
 
-/// Orders a new fault every now and then, until told to stop; then there are none left. It takes the place of the one before: faults
+/// Orders a new fault every now and then, until told to stop; then there are none left. Says how often verdicts were slow. It takes the place of the one before: faults
 /// that nobody met while receipts were held would keep them held. Maintenance is not among them: what is held meets no other fault, and
 /// `outage.rs` has it.
-pub(crate) async fn bad_days(caller: Caller, mut dice: Dice, stop: CancellationToken) {
+pub(crate) async fn bad_days(caller: Caller, mut dice: Dice, stop: CancellationToken) -> u64 {
+    let mut slow_verdicts = 0;
     loop {
         tokio::select! {
             () = stop.cancelled() => break,
@@ -83,6 +94,7 @@ pub(crate) async fn bad_days(caller: Caller, mut dice: Dice, stop: CancellationT
         if dice.below(16) == 0 {
             // Longer than a chain of questions: housekeeping takes over.
             judge_within(&caller, SLOW_VERDICT).await;
+            slow_verdicts += 1;
             continue;
         }
         judge_within(&caller, VERDICT).await;
@@ -112,6 +124,7 @@ pub(crate) async fn bad_days(caller: Caller, mut dice: Dice, stop: CancellationT
     }
     caller.control(Method::DELETE, "faults", &Value::Null).await;
     judge_within(&caller, VERDICT).await;
+    slow_verdicts
 }
 
 async fn judge_within(caller: &Caller, time: Duration) {

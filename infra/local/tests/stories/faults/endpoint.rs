@@ -1,4 +1,4 @@
-//! An ERP's webhook endpoint that is often ill.
+//! An ERP's webhook endpoint that is often ill, and knows the secrets of all its webhooks.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,20 +8,24 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::Bytes;
 use axum::extract::State;
-use http::StatusCode;
+use http::{HeaderMap, StatusCode, Uri};
 use serde_json::Value;
 use tokio::net::TcpListener;
 
 use super::dice::Dice;
+use crate::support::signature;
+
+/// A webhook by its path, what the event is about, and the event's name.
+type Name = (String, String, String);
 
 /// What came for one event: the bytes of the first delivery, and how often the same bytes came.
 #[derive(Debug)]
-pub(crate) struct Told {
-    pub(crate) body: Bytes,
+struct Told {
+    body: Bytes,
     /// Whether a repeat had other bytes.
-    pub(crate) has_changed: bool,
+    has_changed: bool,
     /// Deliveries that were answered with 200.
-    pub(crate) taken: u32,
+    taken: u32,
 }
 
 /// The endpoint; clones see the same.
@@ -33,17 +37,56 @@ pub(crate) struct Endpoint {
 
 #[derive(Debug)]
 struct Shared {
-    told: Mutex<BTreeMap<(String, String), Told>>,
+    told: Mutex<BTreeMap<Name, Told>>,
+    secrets: Mutex<Secrets>,
+    struck: Mutex<BTreeMap<&'static str, u64>>,
     dice: Mutex<Dice>,
     ill: AtomicBool,
+}
+
+/// The secrets that each webhook has or had, by its path, and what was signed with none of them.
+#[derive(Debug, Default)]
+pub(crate) struct Secrets {
+    known: BTreeMap<String, Vec<String>>,
+    /// Which secret signed last, by path.
+    last: BTreeMap<String, usize>,
+    forged: Vec<String>,
+}
+
+impl Secrets {
+    pub(crate) fn know(&mut self, path: &str, secret: &str) {
+        self.known.entry(path.to_owned()).or_default().push(secret.to_owned());
+    }
+
+    /// Holds a delivery's signature against the secrets of its webhook.
+    pub(crate) fn verify(&mut self, path: &str, body: &[u8], given: &str) {
+        let known = self.known.get(path).map(Vec::as_slice).unwrap_or_default();
+        match known.iter().position(|secret| signature(secret, body) == given) {
+            Some(place) => drop(self.last.insert(path.to_owned(), place)),
+            None => self.forged.push(format!("{path} {given} of {} bytes", body.len())),
+        }
+    }
+
+    /// Deliveries that no secret of their webhook had signed.
+    pub(crate) fn forged(&self) -> &[String] {
+        &self.forged
+    }
+
+    /// Whether the newest secret signed last.
+    fn is_newest(&self, path: &str) -> bool {
+        let newest = self.known.get(path).map(|secrets| secrets.len() - 1);
+        newest.is_some() && self.last.get(path).copied() == newest
+    }
 }
 
 impl Endpoint {
     pub(crate) async fn start(dice: Dice) -> Self {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-        let url = format!("http://{}/webhooks/ecf", listener.local_addr().unwrap());
+        let url = format!("http://{}", listener.local_addr().unwrap());
         let shared = Arc::new(Shared {
             told: Mutex::default(),
+            secrets: Mutex::default(),
+            struck: Mutex::default(),
             dice: Mutex::new(dice),
             ill: AtomicBool::new(true),
         });
@@ -52,8 +95,14 @@ impl Endpoint {
         Self { url, shared }
     }
 
-    pub(crate) fn url(&self) -> &str {
-        &self.url
+    /// The address of a webhook with this path, which begins with a slash.
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.url)
+    }
+
+    /// Expects deliveries of a webhook that are signed with this secret, too. Before the system is told of it.
+    pub(crate) fn know(&self, path: &str, secret: &str) {
+        self.shared.secrets.lock().unwrap().know(path, secret);
     }
 
     /// From now on every delivery is taken.
@@ -61,58 +110,108 @@ impl Endpoint {
         self.shared.ill.store(false, Ordering::Relaxed);
     }
 
-    /// How often the event of a receipt was taken.
-    pub(crate) fn taken(&self, public_id: &str, event: &str) -> u32 {
+    /// Deliveries that no secret of their webhook had signed.
+    pub(crate) fn forged(&self) -> Vec<String> {
+        self.shared.secrets.lock().unwrap().forged().to_vec()
+    }
+
+    /// Whether the last delivery of a webhook was signed with its newest secret.
+    pub(crate) fn uses_newest_secret(&self, path: &str) -> bool {
+        self.shared.secrets.lock().unwrap().is_newest(path)
+    }
+
+    /// How often each of its misbehaviors struck.
+    pub(crate) fn struck(&self) -> BTreeMap<&'static str, u64> {
+        self.shared.struck.lock().unwrap().clone()
+    }
+
+    /// How often an event was taken by the webhook of a path.
+    pub(crate) fn taken(&self, path: &str, about: &str, event: &str) -> u32 {
         let told = self.shared.told.lock().unwrap();
-        told.get(&(public_id.to_owned(), event.to_owned()))
+        told.get(&(path.to_owned(), about.to_owned(), event.to_owned()))
             .map_or(0, |told| told.taken)
     }
 
     /// Events of which a repeat had other bytes than the first delivery.
-    pub(crate) fn changed(&self) -> Vec<(String, String)> {
+    pub(crate) fn changed(&self) -> Vec<Name> {
         let told = self.shared.told.lock().unwrap();
         let changed = told.iter().filter(|(_, told)| told.has_changed);
         changed.map(|(name, _)| name.clone()).collect()
     }
 
-    /// The events that came of a receipt.
-    pub(crate) fn events(&self, public_id: &str) -> Vec<String> {
-        let told = self.shared.told.lock().unwrap();
-        told.keys()
-            .filter(|(id, _)| id == public_id)
-            .map(|(_, event)| event.clone())
-            .collect()
+    /// The events that came to the webhook of a path, by what they are about.
+    pub(crate) fn events(&self, path: &str) -> BTreeMap<String, Vec<String>> {
+        let mut events: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (at, about, event) in self.shared.told.lock().unwrap().keys() {
+            if at == path {
+                events.entry(about.clone()).or_default().push(event.clone());
+            }
+        }
+        events
     }
 }
 
-async fn receive(State(shared): State<Arc<Shared>>, body: Bytes) -> StatusCode {
+async fn receive(State(shared): State<Arc<Shared>>, uri: Uri, headers: HeaderMap, body: Bytes) -> StatusCode {
     let (ill, kind, pause) = {
         let mut dice = shared.dice.lock().unwrap();
         let ill = shared.ill.load(Ordering::Relaxed);
         (ill, dice.below(10), dice.millis(50, 1_500))
     };
-    let answer = match kind {
-        0 | 1 if ill => StatusCode::INTERNAL_SERVER_ERROR,
-        2 if ill => StatusCode::TOO_MANY_REQUESTS,
-        3 if ill => StatusCode::FOUND,
-        _ => StatusCode::OK,
+    let (answer, misbehavior) = match kind {
+        0 | 1 if ill => (StatusCode::INTERNAL_SERVER_ERROR, Some("endpoint 500")),
+        2 if ill => (StatusCode::TOO_MANY_REQUESTS, Some("endpoint 429")),
+        3 if ill => (StatusCode::FOUND, Some("endpoint 302")),
+        4 if ill => (StatusCode::OK, Some("endpoint late")),
+        _ => (StatusCode::OK, None),
     };
+    if let Some(misbehavior) = misbehavior {
+        *shared.struck.lock().unwrap().entry(misbehavior).or_default() += 1;
+    }
+    let path = uri.path().to_owned();
+    let signature = headers.get("X-ECF-Signature").and_then(|value| value.to_str().ok());
+    let signature = signature.unwrap_or_default();
+    shared.secrets.lock().unwrap().verify(&path, &body, signature);
     let event: Value = serde_json::from_slice(&body).unwrap();
-    let text = |name: &str| event[name].as_str().unwrap().to_owned();
-    let name = (text("public_id"), text("event"));
+    let about = ["inbox_id", "receipt_id", "public_id"]
+        .iter()
+        .find_map(|name| event[*name].as_str());
+    let name = event["event"].as_str().unwrap().to_owned();
     {
         let mut told = shared.told.lock().unwrap();
+        let name = (path, about.unwrap_or_default().to_owned(), name);
         let told = told.entry(name.clone()).or_insert_with(|| Told {
             body: body.clone(),
             has_changed: false,
             taken: 0,
         });
-        told.has_changed |= told.body != body;
+        // A dry run is new each time it is asked for.
+        told.has_changed |= told.body != body && name.2 != "webhook.test";
         told.taken += u32::from(answer == StatusCode::OK);
     }
-    if ill && kind == 4 {
+    if misbehavior == Some("endpoint late") {
         // Taken, and answered late: the sender may have given up by then.
         tokio::time::sleep(pause + Duration::from_millis(200)).await;
     }
     answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r9_a_signature_of_no_secret_of_the_webhook_is_seen() {
+        let mut secrets = Secrets::default();
+        secrets.know("/a", "the first secret");
+        secrets.know("/b", "another webhook's");
+        secrets.verify("/a", b"{}", &signature("the first secret", b"{}"));
+        assert_eq!((secrets.forged().len(), secrets.is_newest("/a")), (0, true));
+        secrets.know("/a", "the second secret");
+        assert!(!secrets.is_newest("/a"));
+        secrets.verify("/a", b"{}", &signature("the second secret", b"{}"));
+        assert!(secrets.is_newest("/a"));
+        secrets.verify("/a", b"{}", &signature("another webhook's", b"{}"));
+        secrets.verify("/a", b"{ }", &signature("the second secret", b"{}"));
+        assert_eq!(secrets.forged().len(), 2, "{:?}", secrets.forged());
+    }
 }

@@ -8,12 +8,15 @@ use serde_json::Value;
 use tokio::task::spawn_blocking;
 use tokio::time::Instant;
 
+use super::board::{Board, Phase, Tally};
+use super::counters::{self, Damage};
+use super::desk::Desk;
 use super::dice::Dice;
 use crate::program::Program;
 use crate::support::Caller;
 
-/// How long the authority's next answer is waited for, and how often one looks.
-const LURKING: Duration = Duration::from_secs(3);
+/// How long the killer waits for an operation of the kind that is to be hit, and how often it looks.
+const LURKING: Duration = Duration::from_secs(8);
 const LOOK: Duration = Duration::from_millis(5);
 
 /// The program and what it is started with.
@@ -47,14 +50,15 @@ impl Victim {
         self.program.as_ref().unwrap()
     }
 
-    /// SIGKILL, and a new start.
-    pub(crate) async fn kill(&mut self) {
+    /// SIGKILL, something while the process is down, and a new start.
+    pub(crate) async fn kill_and(&mut self, meanwhile: impl FnOnce()) {
         self.stop().await;
+        meanwhile();
         self.restart().await;
     }
 
     /// SIGKILL, and every queue has lost its messages when the process starts again.
-    pub(crate) async fn kill_and_lose_messages(&mut self) {
+    async fn kill_and_lose_messages(&mut self) {
         self.stop().await;
         for file in std::fs::read_dir(self.folder.join("aws")).unwrap() {
             let file = file.unwrap();
@@ -69,18 +73,15 @@ impl Victim {
     /// From the next start on AWS calls fail at this rate.
     pub(crate) async fn disturb(&mut self, rate: &str) {
         self.arguments.extend(["--aws-faults".to_owned(), rate.to_owned()]);
-        self.kill().await;
+        self.kill_and(|| ()).await;
     }
 
     /// A last kill; after it AWS behaves.
     pub(crate) async fn calm(&mut self) {
-        let place = self
-            .arguments
-            .iter()
-            .position(|argument| argument == "--aws-faults")
-            .unwrap();
+        let place = self.arguments.iter().position(|argument| argument == "--aws-faults");
+        let place = place.unwrap();
         self.arguments.drain(place..place + 2);
-        self.kill().await;
+        self.kill_and(|| ()).await;
     }
 
     async fn stop(&mut self) {
@@ -99,29 +100,62 @@ impl Victim {
     }
 }
 
-/// Kills so many times. At any moment of the work as a rule; every third time just after the authority answered about a
-/// verdict, when all messages are lost too: whoever is to be told of it is known to the table alone then.
-pub(crate) async fn rage(victim: &mut Victim, authority: &Caller, kills: u32, mut dice: Dice) {
+/// Kills so many times, each time in the middle of another kind of operation. Just after the authority answered about a verdict all
+/// messages are lost too: whoever is to be told of it is known to the table alone then. Between the kills counters are damaged.
+pub(crate) async fn rage(victim: &mut Victim, desk: &Desk, company: &str, kills: u32, mut dice: Dice) -> Tally {
+    let mut tally = Tally::default();
     for kill in 0..kills {
-        tokio::time::sleep(dice.millis(50, 2_500)).await;
-        if kill.is_multiple_of(3) {
-            a_verdict(authority).await;
-            tokio::time::sleep(dice.millis(0, 150)).await;
+        tokio::time::sleep(dice.millis(50, 2_000)).await;
+        let damage = Damage::ALL[usize::try_from(kill).unwrap() % Damage::ALL.len()];
+        if counters::damage(victim.program(), company, damage, &desk.clock, &mut dice).await {
+            tally.add(damage.name(), 1);
+        }
+        let phase = next_phase(kill, &tally);
+        let is_met = lurk(&desk.board, &desk.caller, phase).await;
+        // In the middle of it, wherever that is.
+        tokio::time::sleep(dice.millis(0, 60)).await;
+        let mut hit = desk.board.under_way();
+        if is_met && !hit.contains(&phase) {
+            // It was answered just now; what it began goes on.
+            hit.push(phase);
+        }
+        for phase in hit {
+            tally.add(phase.kill(), 1);
+        }
+        if phase == Phase::Verdict {
             victim.kill_and_lose_messages().await;
         } else {
-            victim.kill().await;
+            victim.kill_and(|| ()).await;
         }
     }
     assert!(kills == 0 || victim.losses > 0, "no message was lost");
+    tally
 }
 
-/// Waits until the authority said what became of a receipt, if it does so before long.
-async fn a_verdict(authority: &Caller) {
+/// Every third kill strikes just after a verdict, the others the kind of operation that was hit least.
+fn next_phase(kill: u32, tally: &Tally) -> Phase {
+    if kill.is_multiple_of(3) {
+        return Phase::Verdict;
+    }
+    let others = Phase::ALL.into_iter().filter(|phase| *phase != Phase::Verdict);
+    others.min_by_key(|phase| tally.times(&phase.kill())).unwrap()
+}
+
+/// Waits until an operation of this kind is under way, if one is before long.
+async fn lurk(board: &Board, authority: &Caller, phase: Phase) -> bool {
     let end = Instant::now() + LURKING;
     let before = verdicts(authority).await;
-    while Instant::now() < end && verdicts(authority).await == before {
+    while Instant::now() < end {
+        let is_met = match phase {
+            Phase::Verdict => verdicts(authority).await != before,
+            _ => board.under_way().contains(&phase),
+        };
+        if is_met {
+            return true;
+        }
         tokio::time::sleep(LOOK).await;
     }
+    false
 }
 
 /// How often the authority answered where verdicts are told.
@@ -134,4 +168,20 @@ async fn verdicts(authority: &Caller) -> u64 {
     };
     let counters = counters.as_array().unwrap().iter().filter(told);
     counters.map(|counter| counter["times"].as_u64().unwrap()).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn r9_thirty_kills_strike_every_kind_of_operation() {
+        let mut tally = Tally::default();
+        for kill in 0..30 {
+            tally.add(next_phase(kill, &tally).kill(), 1);
+        }
+        for phase in Phase::ALL {
+            assert!(tally.times(&phase.kill()) > 0, "{phase:?}");
+        }
+    }
 }

@@ -1,48 +1,90 @@
-//! What must hold when everything has come to rest.
+//! What must hold of receipts when everything has come to rest.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
+use futures::{StreamExt as _, stream};
 use http::Method;
-use jiff::{SignedDuration, Timestamp};
 use serde_json::Value;
+use sha2::{Digest, Sha256};
+use tokio::time::sleep;
 
+use super::books::Sales;
+use super::clerk::VERDICTS;
 use super::endpoint::Endpoint;
-use super::erp::Answered;
+use super::erp::Erp;
 use crate::support::{Caller, eventually};
 
-const FISCAL: [&str; 3] = ["accepted", "conditionally_accepted", "rejected"];
+pub(crate) const FISCAL: [&str; 3] = ["accepted", "conditionally_accepted", "rejected"];
+const ENDS: [&str; 6] = [
+    "accepted",
+    "conditionally_accepted",
+    "rejected",
+    "failed",
+    "cancelled",
+    "incapacity",
+];
+/// How many rounds of questions pass until a sale more is made for notes that wait.
+const ROUNDS: u32 = 30;
 
-/// Waits until each answered receipt is final or visibly failed, and gives the records.
-pub(crate) async fn rest(caller: &Caller, answered: &Answered, patience: Duration) -> BTreeMap<String, Value> {
-    let mut open: BTreeSet<&String> = answered.keys().collect();
-    let mut records = BTreeMap::new();
+/// How many rounds pass until the run says how far it is.
+const PROGRESS: u32 = 120;
+/// Requests at a time.
+const AT_A_TIME: usize = 4;
+/// Until the receipts that are open are looked at again.
+const PAUSE: Duration = Duration::from_millis(300);
+
+/// The records under the caller's keys.
+pub(crate) type Records = BTreeMap<String, Value>;
+
+/// Waits until each receipt is final, visibly failed, or the operator's, and gives the records.
+///
+/// A note on a receipt that was rejected, and whose number was left free, waits for the next receipt of that number: while there are
+/// such notes, more is sold.
+pub(crate) async fn rest(erp: &Erp, patience: Duration) -> Records {
+    let (mut records, mut round) = (Records::new(), 0_u32);
     eventually("every receipt comes to rest", patience, async || {
-        for key in open.clone() {
-            let path = format!("/ecf/{}", answered[key]["public_id"].as_str().unwrap());
-            let record = caller.get(&path).await.expect(200);
-            let status = record["status"].as_str().unwrap();
-            if FISCAL.contains(&status) || status == "failed" {
-                open.remove(key);
-                records.insert(key.clone(), record);
+        let (sales, mut waits_for_a_number) = (erp.books.sales(), false);
+        let open = sales.iter().filter(|(key, _)| !records.contains_key(*key));
+        let open: Vec<_> = open.map(|(key, sale)| (key.clone(), Arc::clone(sale))).collect();
+        let asked = stream::iter(open).map(async |(key, sale)| {
+            let record = erp.desk.get(&format!("/ecf/{}", sale.public_id())).await;
+            (key, sale, record)
+        });
+        let answered: Vec<_> = asked.buffer_unordered(AT_A_TIME).collect().await;
+        for (key, sale, record) in answered {
+            let of_operator = record["environment"] == "CerteCF" && record["error_code"] == "outcome_unknown";
+            if ENDS.contains(&record["status"].as_str().unwrap()) || of_operator {
+                records.insert(key, record);
+            } else {
+                waits_for_a_number |= sale.modifies.is_some() && record["status"] == "signed";
             }
         }
-        if !open.is_empty() {
-            let example = open.first().unwrap();
-            tracing::info!(open = open.len(), example = %answered[*example]["public_id"], "waiting");
+        let open = sales.len() - records.len();
+        round += 1;
+        if waits_for_a_number && round.is_multiple_of(ROUNDS) {
+            erp.sell_plain(&format!("closing-{round}")).await;
+            return None;
         }
-        open.is_empty().then_some(())
+        if open > 0 && round.is_multiple_of(PROGRESS) {
+            let example = sales.keys().find(|key| !records.contains_key(*key));
+            eprintln!("{open} receipts are open, such as {example:?}");
+        }
+        if open > 0 {
+            sleep(PAUSE).await;
+        }
+        (open == 0).then_some(())
     })
     .await;
     records
 }
 
 /// Each record is the one that was promised, and a number is on two only if all but the last of them were rejected.
-pub(crate) fn promises_are_kept(answered: &Answered, records: &BTreeMap<String, Value>) {
+pub(crate) fn promises_are_kept(sales: &Sales, records: &Records) {
     let mut in_use = BTreeMap::new();
-    for (key, first) in answered {
-        let record = &records[key];
+    for (key, sale) in sales {
+        let (record, first) = (&records[key], &sale.first);
         assert_eq!(record["idempotency_key"].as_str(), Some(key.as_str()));
         if !first["encf"].is_null() {
             assert_eq!(record["encf"], first["encf"], "{key} changed its number");
@@ -51,11 +93,15 @@ pub(crate) fn promises_are_kept(answered: &Answered, records: &BTreeMap<String, 
                 "{key} was signed again"
             );
         }
-        if record["status"] == "failed" {
-            assert!(
-                record["error_code"].is_string(),
-                "{key} failed without a reason: {record}"
-            );
+        let is_withdrawn = ["cancelled", "incapacity"].contains(&record["status"].as_str().unwrap());
+        assert_eq!(
+            sale.withdrawn.as_deref(),
+            is_withdrawn.then(|| record["status"].as_str().unwrap()),
+            "{key} was withdrawn and is not, or is and was not: {record}"
+        );
+        // What failed before it was signed has its reason judged by itself.
+        if is_withdrawn || record["status"] == "failed" && record["encf"].is_null() {
+            continue;
         }
         let number = record["encf"].as_str();
         let number = number.unwrap_or_else(|| panic!("{key} has no number: {record}"));
@@ -67,19 +113,28 @@ pub(crate) fn promises_are_kept(answered: &Answered, records: &BTreeMap<String, 
     }
 }
 
-/// What the tax authority kept is what we say it said.
-pub(crate) async fn the_authority_agrees(caller: &Caller, records: &BTreeMap<String, Value>) {
-    let url = format!("{}/_control/documents?rnc={}", caller.simulator_url, caller.rnc);
+/// What the tax authority kept is what we say it said, and has the bytes that we hand out.
+pub(crate) async fn the_authority_agrees(caller: &Caller, environment: &str, records: &Records) {
+    let url = format!(
+        "{}/_control/documents?rnc={}&ambiente={environment}",
+        caller.simulator_url, caller.rnc
+    );
     let documents = caller.send(Method::GET, &url, None, None).await.expect(200);
+    let documents = documents
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|one| one["kind"] != "ACECF");
     let mut by_number: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
-    for document in documents.as_array().unwrap() {
+    for document in documents {
         let number = document["encf"].as_str().unwrap();
         by_number.entry(number).or_default().push(document);
     }
     let mut by_us: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
-    for record in records.values() {
+    for record in records.values().filter(|record| !record["encf"].is_null()) {
         by_us.entry(record["encf"].as_str().unwrap()).or_default().push(record);
     }
+    let mut to_compare = Vec::new();
     for (number, records) in by_us {
         let documents = by_number.remove(number).unwrap_or_default();
         for document in &documents {
@@ -88,123 +143,96 @@ pub(crate) async fn the_authority_agrees(caller: &Caller, records: &BTreeMap<Str
         if records.len() > 1 {
             let burned = documents
                 .iter()
-                .any(|one| one["codigo"] == 2 && one["secuencia_utilizada"] == true);
+                .any(|one| one["codigo"] == 2 && one["secuenciaUtilizada"] == true);
             assert!(!burned, "{number} was used twice: {records:#?} and {documents:#?}");
         }
         let there = |codigo: i64| documents.iter().filter(|one| one["codigo"] == codigo).count();
         let here = |status: &str| records.iter().filter(|one| one["status"] == status).count();
         assert!(there(1) + there(4) <= 1, "{number} was accepted twice: {documents:#?}");
-        for (status, codigo) in [("accepted", 1), ("rejected", 2), ("conditionally_accepted", 4)] {
-            assert_eq!(
-                here(status),
-                there(codigo),
-                "{number} {status}: {records:#?} but {documents:#?}"
-            );
+        // The operator asks the authority about what nobody could look up.
+        if records.iter().all(|record| record["error_code"] != "outcome_unknown") {
+            for (status, codigo) in [("accepted", 1), ("rejected", 2), ("conditionally_accepted", 4)] {
+                assert_eq!(
+                    here(status),
+                    there(codigo),
+                    "{number} {status}: {records:#?} but {documents:#?}"
+                );
+            }
         }
+        to_compare.push((number, records, documents));
     }
     assert!(by_number.is_empty(), "numbers that nobody was told of: {by_number:#?}");
+    let compared = stream::iter(to_compare)
+        .map(async |(number, records, documents)| bytes_agree(caller, number, &records, &documents).await);
+    compared.buffer_unordered(AT_A_TIME).collect::<()>().await;
+}
+
+/// Holds the bytes that we hand out against those that the authority received under a number.
+async fn bytes_agree(caller: &Caller, number: &str, records: &[&Value], documents: &[&Value]) {
+    let mut ours = BTreeSet::new();
+    let kinds: BTreeSet<&str> = documents.iter().map(|one| one["kind"].as_str().unwrap()).collect();
+    for record in records {
+        let id = record["public_id"].as_str().unwrap();
+        for kind in &kinds {
+            let file = if *kind == "RFCE" { "rfce" } else { "xml" };
+            let bytes = caller.download(&format!("/ecf/{id}/{file}")).await;
+            ours.insert(hex::encode(Sha256::digest(bytes)));
+        }
+    }
+    let theirs: Vec<&str> = documents.iter().map(|one| one["sha256"].as_str().unwrap()).collect();
+    let problems = strange_bytes(&ours, &theirs);
+    assert!(
+        problems.is_empty(),
+        "{number} has other bytes there than here: {problems:?}"
+    );
+}
+
+/// What the authority received that no document of ours is.
+fn strange_bytes<'t>(ours: &BTreeSet<String>, theirs: &[&'t str]) -> Vec<&'t str> {
+    theirs.iter().filter(|hash| !ours.contains(**hash)).copied().collect()
 }
 
 /// Every verdict was told, and nothing else.
-pub(crate) async fn verdicts_were_told(endpoint: &Endpoint, records: &BTreeMap<String, Value>, patience: Duration) {
+pub(crate) async fn verdicts_were_told(endpoint: &Endpoint, records: &Records, patience: Duration) {
     let of = |record: &Value, name: &str| record[name].as_str().unwrap().to_owned();
     eventually("every verdict is told", patience, async || {
         let untold = records
             .values()
             .filter(|record| FISCAL.contains(&of(record, "status").as_str()))
-            .filter(|record| endpoint.taken(&of(record, "public_id"), &of(record, "status")) == 0);
+            .filter(|record| endpoint.taken(VERDICTS, &of(record, "public_id"), &of(record, "status")) == 0);
         (untold.count() == 0).then_some(())
     })
     .await;
     let changed = endpoint.changed();
     assert!(changed.is_empty(), "repeats with other bytes: {changed:?}");
+    let forged = endpoint.forged();
+    assert!(forged.is_empty(), "signed with no secret of the webhook: {forged:#?}");
+    let mut events = endpoint.events(VERDICTS);
     for record in records.values() {
-        let (id, status) = (of(record, "public_id"), of(record, "status"));
+        let status = of(record, "status");
         let expected: Vec<String> = FISCAL
             .contains(&status.as_str())
             .then_some(status)
             .into_iter()
             .collect();
-        assert_eq!(endpoint.events(&id), expected, "{record}");
+        let told = events.remove(&of(record, "public_id")).unwrap_or_default();
+        assert_eq!(told, expected, "{record}");
     }
-}
-
-/// A verdict is one write: whoever makes it says so, and nobody else does.
-pub(crate) fn verdicts_were_written_once(log: &Path) {
-    let text = std::fs::read_to_string(log).unwrap();
-    let mut written = BTreeSet::new();
-    for line in text.lines().filter(|line| line.contains(" verdict receipt.id=")) {
-        assert!(written.insert(receipt_of(line)), "a second verdict: {line}");
-    }
-    assert!(!written.is_empty(), "no verdict in the log");
-}
-
-/// Housekeeping claims what it queues: one time of a receipt brings one message, and the next time that it sets is ten minutes
-/// away at least. Whoever holds the receipt meanwhile may set an earlier one.
-pub(crate) fn nothing_was_queued_in_a_row(log: &Path) {
-    each_time_brought_one_message(&std::fs::read_to_string(log).unwrap());
-}
-
-fn each_time_brought_one_message(log: &str) {
-    let mut claimed = BTreeSet::new();
-    for line in log
-        .lines()
-        .filter(|line| line.contains("an overdue receipt was queued"))
-    {
-        let (due, next) = (instant_of(line, "due"), instant_of(line, "next"));
-        assert!(claimed.insert((receipt_of(line), due)), "was queued twice: {line}");
-        let pause = next.duration_since(due);
-        assert!(
-            pause >= SignedDuration::from_mins(10),
-            "is queued again after {pause:?}: {line}"
-        );
-    }
-}
-
-/// The receipt that a line of the log is about.
-fn receipt_of(line: &str) -> &str {
-    field_of(line, "receipt.id")
-}
-
-fn instant_of(line: &str, name: &str) -> Timestamp {
-    field_of(line, name).parse().unwrap()
-}
-
-fn field_of<'a>(line: &'a str, name: &str) -> &'a str {
-    let rest = line.split(&format!(" {name}=")).nth(1).unwrap();
-    rest.split_whitespace().next().unwrap()
+    events.retain(|_, names| names.iter().any(|name| name != "webhook.test"));
+    assert!(
+        events.is_empty(),
+        "events of receipts that nobody was told of: {events:?}"
+    );
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn line(id: &str, due: &str, next: &str) -> String {
-        format!(
-            "2026-11-28T12:00:00Z INFO housekeeping: an overdue receipt was queued receipt.id={id} state=signed \
-             due=2026-11-28T{due}Z next=2026-11-28T{next}Z\n"
-        )
-    }
-
     #[test]
-    fn another_receipt_or_another_time_is_another_message() {
-        let log = [
-            line("a", "12:00:00", "12:10:00"),
-            line("b", "12:00:00", "12:11:00"),
-            line("a", "12:04:00", "12:15:00"),
-        ];
-        each_time_brought_one_message(&log.concat());
-    }
-
-    #[test]
-    #[should_panic(expected = "was queued twice")]
-    fn a_time_that_is_claimed_twice_is_seen() {
-        each_time_brought_one_message(&line("a", "12:00:00", "12:10:00").repeat(2));
-    }
-
-    #[test]
-    #[should_panic(expected = "is queued again after")]
-    fn a_pause_that_is_too_short_is_seen() {
-        each_time_brought_one_message(&line("a", "12:00:00", "12:09:59"));
+    fn r9_bytes_that_we_did_not_make_are_seen() {
+        let ours = BTreeSet::from(["aa".to_owned(), "bb".to_owned()]);
+        assert_eq!(strange_bytes(&ours, &["aa"]), [""; 0]);
+        assert_eq!(strange_bytes(&ours, &["aa", "cc"]), ["cc"]);
     }
 }

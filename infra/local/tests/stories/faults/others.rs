@@ -1,0 +1,166 @@
+//! What must hold between the company and others when everything has come to rest.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::authority::Struck;
+use super::board::Phase;
+use super::clerk::OTHERS;
+use super::desk::Desk;
+use super::endpoint::Endpoint;
+use super::partners::{Entries, inbox};
+use super::proof::Records;
+use crate::support::eventually;
+
+/// Faults that say no to a message without the service's own words.
+const REFUSALS: [&str; 1] = ["empty"];
+
+/// What an annulment says that the authority refused the second time.
+const LOST: &str = "the answer to an earlier attempt was lost";
+
+/// The items of each number.
+type Inbox = BTreeMap<String, Vec<Value>>;
+
+/// Both companies, and what the faults were.
+pub(crate) struct Others<'o> {
+    pub(crate) desk: &'o Desk,
+    pub(crate) buyer: &'o Desk,
+    pub(crate) endpoint: &'o Endpoint,
+    pub(crate) entries: Entries,
+    pub(crate) struck: Vec<Struck>,
+    pub(crate) patience: Duration,
+}
+
+impl Others<'_> {
+    pub(crate) async fn agree(&self, records: &Records) {
+        self.buyers_have_what_was_sold(records).await;
+        self.approvals_are_told().await;
+        self.annulments_are_accepted().await;
+        self.received_is_kept().await;
+    }
+
+    /// What was accepted is at its buyer, once and byte for byte; what the buyer said of it is here.
+    async fn buyers_have_what_was_sold(&self, records: &Records) {
+        for (key, given) in &self.entries.sold {
+            eventually(&format!("{key} is at its buyer"), self.patience, async || {
+                let record = self.desk.get(&path_of(&records[key])).await;
+                let is_delivered = record["buyer_delivery"]["status"] == "received";
+                let is_answered = given.is_none() || !record["buyer_answer"].is_null();
+                (!is_accepted(&record) || is_delivered && is_answered).then_some(())
+            })
+            .await;
+        }
+        let inbox = inbox(self.buyer).await;
+        for (key, given) in &self.entries.sold {
+            let record = self.desk.get(&path_of(&records[key])).await;
+            let items = items(&inbox, &record["encf"]);
+            if !is_accepted(&record) {
+                assert!(given.is_none(), "{key} is {} and was answered", record["status"]);
+                continue;
+            }
+            assert_eq!(items.len(), 1, "{key} is in the buyer's inbox: {items:#?}");
+            let theirs = format!("/client/inbox/{}/xml", items[0]["public_id"].as_str().unwrap());
+            let ours = format!("{}/xml", path_of(&record));
+            assert_eq!(
+                self.buyer.caller.download(&theirs).await,
+                self.desk.caller.download(&ours).await,
+                "{key} has other bytes at its buyer"
+            );
+            let said = given
+                .as_ref()
+                .map(|(_, estado)| if estado == "1" { "approved" } else { "rejected" });
+            assert_eq!(record["buyer_answer"]["status"].as_str(), said, "{key}: {record}");
+            if given.is_some() {
+                let id = record["public_id"].as_str().unwrap();
+                self.is_told(id, "approval.received").await;
+            }
+        }
+    }
+
+    /// Every answer to a receipt came to its issuer and to the authority, unless the authority was ordered to refuse it.
+    async fn approvals_are_told(&self) {
+        for (id, _) in self.entries.sold.values().flatten() {
+            let path = format!("/ecf/acecf/{id}");
+            let approval = self.finished(self.buyer, &path).await;
+            assert_eq!(approval["issuer"]["status"], "taken", "{approval}");
+            let encf = approval["encf"].as_str().unwrap();
+            let is_told = approval["taxauth"]["status"] == "taken" || self.refusals("aprobacioncomercial", encf) > 0;
+            assert!(is_told, "{approval}");
+        }
+    }
+
+    /// Every annulment was accepted, unless the authority was ordered to refuse it. Of one whose first answer was lost nobody can
+    /// tell: its numbers stay locked.
+    async fn annulments_are_accepted(&self) {
+        let mut others = Vec::new();
+        for id in &self.entries.annulled {
+            let annulment = self.finished(self.desk, &format!("/ecf/cancellations/{id}")).await;
+            if annulment["message"].as_str().unwrap().contains(LOST) {
+                self.stays_locked(&annulment).await;
+            } else if annulment["status"] != "accepted" {
+                others.push(annulment);
+            }
+        }
+        // An annulment names ranges, and an order no number of them.
+        let ordered = self.refusals("anulacionrangos", "");
+        assert!(others.len() <= ordered, "{ordered} were to be refused: {others:#?}");
+    }
+
+    /// The numbers of an annulment go to nobody else.
+    async fn stays_locked(&self, annulment: &Value) {
+        let key = format!("again {}", annulment["public_id"].as_str().unwrap());
+        let again = json!({ "idempotency_key": key, "cancellations": annulment["cancellations"] });
+        let refused = self.desk.post(Phase::Annulment, "/ecf/cancellations", &again).await;
+        assert_eq!(refused.expect(409)["detail"]["code"], "numbers_used", "{annulment}");
+    }
+
+    /// What was acknowledged to its issuer is in the inbox, once, and was told.
+    async fn received_is_kept(&self) {
+        let inbox = inbox(self.desk).await;
+        for encf in &self.entries.received {
+            let items = items(&inbox, &json!(encf));
+            assert_eq!(items.len(), 1, "{encf} in the inbox: {items:#?}");
+            self.is_told(items[0]["public_id"].as_str().unwrap(), "inbox.received")
+                .await;
+        }
+    }
+
+    async fn is_told(&self, about: &str, event: &str) {
+        eventually(&format!("{event} of {about} is told"), self.patience, async || {
+            (self.endpoint.taken(OTHERS, about, event) > 0).then_some(())
+        })
+        .await;
+    }
+
+    /// What was pending and is no longer.
+    async fn finished(&self, desk: &Desk, path: &str) -> Value {
+        eventually(path, self.patience, async || {
+            let now = desk.get(path).await;
+            (now["status"] != "pending").then_some(now)
+        })
+        .await
+    }
+
+    /// How often the authority was ordered to refuse what this number is about.
+    fn refusals(&self, service: &str, encf: &str) -> usize {
+        let is_refusal = |one: &&Struck| REFUSALS.contains(&one.fault.as_str());
+        let of_number = |one: &&Struck| one.service == service && one.encf == encf;
+        let refusals = self.struck.iter().filter(is_refusal).filter(of_number);
+        usize::try_from(refusals.map(|one| one.times).sum::<u64>()).unwrap()
+    }
+}
+
+fn is_accepted(record: &Value) -> bool {
+    record["status"] == "accepted" || record["status"] == "conditionally_accepted"
+}
+
+fn path_of(record: &Value) -> String {
+    format!("/ecf/{}", record["public_id"].as_str().unwrap())
+}
+
+fn items<'i>(inbox: &'i Inbox, encf: &Value) -> &'i [Value] {
+    let items = encf.as_str().and_then(|encf| inbox.get(encf));
+    items.map(Vec::as_slice).unwrap_or_default()
+}
