@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use aws_sdk_sqs::Client;
+use aws_sdk_sqs::{Client, types::QueueAttributeName};
 use ecf::Environment;
 use serde::{Deserialize, Serialize};
 
@@ -224,6 +224,26 @@ pub struct SubmissionUrls {
     pub ecf: String,
 }
 
+/// A queue of jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum JobQueue {
+    Issuing,
+    Submission(Environment),
+    Webhook,
+    Exchange,
+}
+
+impl JobQueue {
+    pub const ALL: [Self; 6] = [
+        Self::Issuing,
+        Self::Submission(Environment::TesteCF),
+        Self::Submission(Environment::CerteCF),
+        Self::Submission(Environment::Ecf),
+        Self::Webhook,
+        Self::Exchange,
+    ];
+}
+
 /// The queues, by their addresses.
 #[derive(Debug, Clone)]
 pub struct Queues {
@@ -238,60 +258,72 @@ impl Queues {
 
     /// Queues a step on the queue of its environment. A delay beyond [`LONGEST_DELAY`] is cut to it.
     pub async fn send_submission(&self, job: &SubmissionJob, delay: Duration) -> Result<(), StoreError> {
-        let urls = self
-            .urls
-            .submission
-            .as_ref()
-            .ok_or(StoreError::NotConfigured("submission queues"))?;
-        let url = match job.scope().environment {
-            Environment::TesteCF => &urls.testecf,
-            Environment::CerteCF => &urls.certecf,
-            Environment::Ecf => &urls.ecf,
-        };
-        self.send("send to submission queue", url, job, delay).await
+        let queue = JobQueue::Submission(job.scope().environment);
+        self.send("send to submission queue", queue, job, delay).await
     }
 
     /// Queues a receipt to be issued. A delay beyond [`LONGEST_DELAY`] is cut to it.
     pub async fn send_issuing(&self, job: &IssuingJob, delay: Duration) -> Result<(), StoreError> {
-        let url = self
-            .urls
-            .issuing
-            .as_ref()
-            .ok_or(StoreError::NotConfigured("issuing queue"))?;
-        self.send("send to issuing queue", url, job, delay).await
+        self.send("send to issuing queue", JobQueue::Issuing, job, delay).await
     }
 
     /// Queues a webhook job. A delay beyond [`LONGEST_DELAY`] is cut to it.
     pub async fn send_webhook(&self, job: &WebhookJob, delay: Duration) -> Result<(), StoreError> {
-        let url = self
-            .urls
-            .webhook
-            .as_ref()
-            .ok_or(StoreError::NotConfigured("webhook queue"))?;
-        self.send("send to webhook queue", url, job, delay).await
+        self.send("send to webhook queue", JobQueue::Webhook, job, delay).await
     }
 
     /// Queues a job of the exchange with other issuers. A delay beyond [`LONGEST_DELAY`] is cut to it.
     pub async fn send_exchange(&self, job: &ExchangeJob, delay: Duration) -> Result<(), StoreError> {
-        let url = self
-            .urls
-            .exchange
-            .as_ref()
-            .ok_or(StoreError::NotConfigured("exchange queue"))?;
-        self.send("send to exchange queue", url, job, delay).await
+        self.send("send to exchange queue", JobQueue::Exchange, job, delay)
+            .await
+    }
+
+    /// How many messages wait in a queue, about: SQS may be behind by some seconds.
+    pub async fn waiting(&self, queue: JobQueue) -> Result<usize, StoreError> {
+        let operation = "read queue length";
+        let answer = self
+            .client
+            .get_queue_attributes()
+            .queue_url(self.url(queue)?)
+            .attribute_names(QueueAttributeName::ApproximateNumberOfMessages)
+            .send()
+            .await
+            .map_err(|error| StoreError::from_sdk(operation, error))?;
+        let attributes = answer.attributes.unwrap_or_default();
+        let waiting = attributes.get(&QueueAttributeName::ApproximateNumberOfMessages);
+        waiting
+            .and_then(|waiting| waiting.parse().ok())
+            .ok_or_else(|| StoreError::unexpected(operation, "the queue does not tell its length"))
+    }
+
+    fn url(&self, queue: JobQueue) -> Result<&str, StoreError> {
+        let (url, missing) = match queue {
+            JobQueue::Issuing => (self.urls.issuing.as_ref(), "issuing queue"),
+            JobQueue::Webhook => (self.urls.webhook.as_ref(), "webhook queue"),
+            JobQueue::Exchange => (self.urls.exchange.as_ref(), "exchange queue"),
+            JobQueue::Submission(environment) => {
+                let urls = self.urls.submission.as_ref().map(|urls| match environment {
+                    Environment::TesteCF => &urls.testecf,
+                    Environment::CerteCF => &urls.certecf,
+                    Environment::Ecf => &urls.ecf,
+                });
+                (urls, "submission queues")
+            }
+        };
+        url.map(String::as_str).ok_or(StoreError::NotConfigured(missing))
     }
 
     async fn send(
         &self,
         operation: &'static str,
-        url: &str,
+        queue: JobQueue,
         job: &impl Serialize,
         delay: Duration,
     ) -> Result<(), StoreError> {
         let body = serde_json::to_string(job).map_err(|error| StoreError::unexpected(operation, error))?;
         self.client
             .send_message()
-            .queue_url(url)
+            .queue_url(self.url(queue)?)
             .message_body(body)
             .delay_seconds(delay_seconds(delay))
             .send()
