@@ -224,6 +224,7 @@ async fn deliver(
         webhook,
         event,
         attempt: waiting.attempts.saturating_add(1),
+        slow: false,
     };
     app.queues.send_webhook(&job, Duration::ZERO).await?;
     Ok(true)
@@ -239,6 +240,7 @@ async fn unpark(app: &App, entry: &DueEntry, webhook: WebhookId, now: Timestamp)
         company,
         environment,
         webhook,
+        slow: false,
     };
     app.queues.send_webhook(&job, Duration::ZERO).await?;
     Ok(true)

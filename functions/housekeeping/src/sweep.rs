@@ -170,7 +170,7 @@ impl Rooms {
     async fn of(app: &App, due: &[DueEntry], failures: &Failures) -> Self {
         let mut left = HashMap::new();
         if due.len() >= FEW {
-            for queue in JobQueue::ALL {
+            for queue in JobQueue::FILLED {
                 let waiting = app.queues.waiting(queue).await.unwrap_or_else(|error| {
                     failures.first(error);
                     0
