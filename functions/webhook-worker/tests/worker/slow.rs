@@ -15,7 +15,8 @@ use crate::world::World;
 /// The least that `WebhookConcurrency` may be.
 const WORKERS: usize = 2;
 const HANGING: usize = 10;
-const SOON: Duration = Duration::from_secs(2);
+/// What eleven events take on a busy machine; the whole time limit of an attempt is ten seconds.
+const SOON: Duration = Duration::from_secs(7);
 
 fn job(receipt: &Receipt) -> WebhookJob {
     WebhookJob::Event {
@@ -107,12 +108,14 @@ async fn r5_a_webhook_returns_to_the_fast_lane_when_it_answers_in_time() {
         received[0].header("X-ECF-Signature"),
         received[3].header("X-ECF-Signature")
     );
-    let attempts: Vec<_> = world
+    let mut attempts: Vec<_> = world
         .deliveries(&webhook)
         .await
         .iter()
         .map(|one| (one.attempt, one.succeeded))
         .collect();
+    // The clock of the test stood still for the first three.
+    attempts.sort_unstable();
     assert_eq!(attempts, [(1, false), (1, true), (1, true), (2, true)]);
 }
 

@@ -24,7 +24,10 @@ async fn r5_a_healthy_webhook_is_told_within_two_seconds_beside_ten_that_hang() 
     caller.subscribe(&healthy).await;
     for number in 0..RECEIPTS {
         let payload = payload(&caller.rnc, &caller.today(), "31", 1_000);
-        let issued = caller.issue(&format!("beside-{number}"), "31", &payload).await.expect(201);
+        let issued = caller
+            .issue(&format!("beside-{number}"), "31", &payload)
+            .await
+            .expect(201);
         caller.wait_for_state(&issued, "accepted").await;
         let judged = Instant::now();
         webhook_of(&healthy, &issued).await;
