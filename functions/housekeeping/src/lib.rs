@@ -2,7 +2,8 @@
 //!
 //! A receipt stays on the due index from its creation until its verdict was told. The happy path never touches that entry;
 //! whatever was lost on the way (a message, an answer, a worker) is found here. Each entry is claimed by a conditional write
-//! before anything is queued, so that two runs, or a run and a slow worker, do not queue one thing twice. The older a
+//! before anything is queued, so that two runs, or a run and a slow worker, do not queue one thing twice. Companies take
+//! turns ([`turns`]), and a run goes on while there is more and time is left ([`sweep`]). The older a
 //! receipt, the longer until it is looked at again: when the authority or a queue is hours behind, more copies of the same
 //! jobs would not help.
 //!
@@ -18,6 +19,8 @@ mod alarm;
 mod days;
 mod ranges;
 mod round;
+mod sweep;
+pub mod turns;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,8 +30,7 @@ use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Metrics};
 use ecf_store::{
     AnnouncementId, AnnulmentId, ApprovalId, Clients, DueEntry, DueRecord, EventKey, ExchangeJob, InboxId, IssuingJob,
-    OutboxEntry, Queues, Receipt, ReceiptId, SHARDS, Scope, StoreError, SubmissionJob, Table, Vault, WebhookId,
-    WebhookJob,
+    OutboxEntry, Queues, Receipt, ReceiptId, Scope, StoreError, SubmissionJob, Table, Vault, WebhookId, WebhookJob,
 };
 use ecf_taxauth::{Endpoints, Gates, StatusWatch, TaxAuth, TimeOuts};
 use jiff::{SignedDuration, Timestamp};
@@ -36,8 +38,6 @@ use jiff::{SignedDuration, Timestamp};
 use crate::alarm::AlarmHours;
 use crate::round::Round;
 
-/// As many receipts of a shard as one run takes; the rest wait for the next minute.
-const PER_SHARD: usize = 100;
 /// When a receipt is looked at again that was queued now: after half its age, within these bounds.
 const SHORTEST_LOOK: SignedDuration = SignedDuration::from_mins(10);
 const LONGEST_LOOK: SignedDuration = SignedDuration::from_hours(1);
@@ -90,23 +90,16 @@ impl App {
     }
 }
 
-/// One run over all shards, then over the ranges. A shard that fails does not keep the others from their turn.
+/// One run over what is due, then over the ranges. What fails does not keep the rest from its turn.
 ///
 /// # Errors
-/// The first failure, after every shard had its turn.
+/// The first failure, after everything had its turn.
 pub async fn run(app: &App) -> Result<(), StoreError> {
     let now = app.clock.now();
     let mut failure = app.status.check(&app.gates, now, STATUS_SPACING).await.err();
-    let mut round = Round::new(&app.table, &app.gates, &app.alarm_hours);
-    for shard in 0..SHARDS {
-        match sweep(app, &mut round, shard).await {
-            Ok(0) => {}
-            Ok(queued) => tracing::info!(shard, queued, "overdue receipts queued again"),
-            Err(error) => {
-                tracing::error!(shard, error = %ecf_runtime::telemetry::chain(&error), "a shard could not be swept");
-                failure.get_or_insert(error);
-            }
-        }
+    let round = Round::new(&app.table, &app.gates, &app.alarm_hours);
+    if let Err(error) = sweep::run(app, &round).await {
+        failure.get_or_insert(error);
     }
     if let Err(error) = round.recount(now).await {
         tracing::error!(error = %ecf_runtime::telemetry::chain(&error), "ranges could not be put up for a recount");
@@ -122,37 +115,24 @@ pub async fn run(app: &App) -> Result<(), StoreError> {
     failure.map_or(Ok(()), Err)
 }
 
-/// How many receipts were queued. One that fails does not keep the others of its shard from their turn.
-async fn sweep(app: &App, round: &mut Round<'_>, shard: u8) -> Result<usize, StoreError> {
-    let now = app.clock.now();
-    let mut queued = 0;
-    let mut failure = None;
-    for entry in app.table.due_now(shard, now, PER_SHARD).await? {
-        let looked = match entry.record {
-            DueRecord::Receipt(id) => look_after(app, round, &entry, &id, now).await,
-            DueRecord::Announcement(id) => announce(app, &entry, id, now).await,
-            DueRecord::Undelivered(webhook, event) => deliver(app, &entry, webhook, event, now).await,
-            DueRecord::Webhook(webhook) => unpark(app, &entry, webhook, now).await,
-            DueRecord::Approval(id) => approve(app, &entry, &id, now).await,
-            DueRecord::Annulment(id) => annul(app, &entry, &id, now).await,
-            DueRecord::Inbox(id) => confirm(app, &entry, &id, now).await,
-            DueRecord::UnclaimedP12 => judge_p12(app, &entry, now).await.map(|()| false),
-        };
-        match looked {
-            Ok(has_queued) => queued += usize::from(has_queued),
-            Err(error) => {
-                tracing::error!(record = ?entry.record, error = %ecf_runtime::telemetry::chain(&error), "an overdue record could not be queued");
-                failure.get_or_insert(error);
-            }
-        }
+/// Claims one entry and queues what its record calls for; says whether there was anything.
+async fn serve(app: &App, round: &Round<'_>, entry: &DueEntry, now: Timestamp) -> Result<bool, StoreError> {
+    match entry.record {
+        DueRecord::Receipt(id) => look_after(app, round, entry, &id, now).await,
+        DueRecord::Announcement(id) => announce(app, entry, id, now).await,
+        DueRecord::Undelivered(webhook, event) => deliver(app, entry, webhook, event, now).await,
+        DueRecord::Webhook(webhook) => unpark(app, entry, webhook, now).await,
+        DueRecord::Approval(id) => approve(app, entry, &id, now).await,
+        DueRecord::Annulment(id) => annul(app, entry, &id, now).await,
+        DueRecord::Inbox(id) => confirm(app, entry, &id, now).await,
+        DueRecord::UnclaimedP12 => judge_p12(app, entry, now).await.map(|()| false),
     }
-    failure.map_or(Ok(queued), Err)
 }
 
 /// Claims an entry and queues what the receipt's state calls for; says whether there was anything.
 async fn look_after(
     app: &App,
-    round: &mut Round<'_>,
+    round: &Round<'_>,
     entry: &DueEntry,
     id: &ReceiptId,
     now: Timestamp,
@@ -248,6 +228,7 @@ async fn deliver(
         webhook,
         event,
         attempt: waiting.attempts.saturating_add(1),
+        slow: false,
     };
     app.queues.send_webhook(&job, Duration::ZERO).await?;
     Ok(true)
@@ -263,6 +244,7 @@ async fn unpark(app: &App, entry: &DueEntry, webhook: WebhookId, now: Timestamp)
         company,
         environment,
         webhook,
+        slow: false,
     };
     app.queues.send_webhook(&job, Duration::ZERO).await?;
     Ok(true)

@@ -2,14 +2,16 @@
 //! on to find out whether it is back, and what was held and alarmed about is counted.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard};
 
 use ecf::{Environment, ReceiptState, ReceiptType};
 use ecf_runtime::{Metric, Metrics};
-use ecf_store::{Host, Mode, Receipt, Scope, StoreError, Table};
+use ecf_store::{DueEntry, DueRecord, Host, Mode, Receipt, Scope, StoreError, Table};
 use ecf_taxauth::{Gates, Passage};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::alarm::{self, AlarmHours};
+use crate::turns::HOLDS;
 
 /// When those are looked at again that wait for one of them to find out.
 const FINDING_OUT: SignedDuration = SignedDuration::from_mins(1);
@@ -21,6 +23,12 @@ pub(crate) struct Round<'a> {
     pub(crate) table: &'a Table,
     pub(crate) gates: &'a Gates,
     pub(crate) hours: &'a AlarmHours,
+    /// Records are served side by side.
+    found: Mutex<Found>,
+}
+
+#[derive(Default)]
+struct Found {
     finding_out: HashSet<(Environment, Host)>,
     tally: HashMap<Environment, Tally>,
     /// The lowest and the highest number of receipts that nobody has sent.
@@ -39,20 +47,31 @@ impl<'a> Round<'a> {
             table,
             gates,
             hours,
-            finding_out: HashSet::new(),
-            tally: HashMap::new(),
-            unsent: HashMap::new(),
+            found: Mutex::default(),
         }
     }
 
+    fn found(&self) -> MutexGuard<'_, Found> {
+        self.found.lock().expect("nobody panics with it")
+    }
+
+    /// Whether a receipt stays due as it is, since this run has held enough of its environment: a write for each of them at
+    /// every hold would cost more than it tells.
+    pub(crate) fn passes_over(&self, entry: &DueEntry) -> bool {
+        let found = self.found();
+        let tally = found.tally.get(&entry.scope.environment);
+        matches!(entry.record, DueRecord::Receipt(_)) && tally.is_some_and(|tally| tally.held >= HOLDS)
+    }
+
     /// Notes a receipt that nobody has sent although it is long signed: its request may have died before it counted the number.
-    pub(crate) fn note_unsent(&mut self, receipt: &Receipt) {
+    pub(crate) fn note_unsent(&self, receipt: &Receipt) {
         let is_unsent = receipt.state == ReceiptState::Signed && receipt.send_attempt == 0;
         let Some(encf) = receipt.encf().filter(|_| is_unsent && receipt.mode == Mode::Immediate) else {
             return;
         };
         let sequence = encf.sequence();
-        let stretch = self.unsent.entry((receipt.scope, encf.receipt_type()));
+        let mut found = self.found();
+        let stretch = found.unsent.entry((receipt.scope, encf.receipt_type()));
         let (first, last) = stretch.or_insert((sequence, sequence));
         *first = sequence.min(*first);
         *last = sequence.max(*last);
@@ -60,22 +79,23 @@ impl<'a> Round<'a> {
 
     /// Has the ranges of those receipts recounted, where callers number them.
     pub(crate) async fn recount(&self, now: Timestamp) -> Result<(), StoreError> {
-        for ((scope, ecf_type), numbers) in &self.unsent {
-            self.table.recount_soon(scope, *ecf_type, *numbers, now).await?;
+        let unsent = std::mem::take(&mut self.found().unsent);
+        for ((scope, ecf_type), numbers) in unsent {
+            self.table.recount_soon(&scope, ecf_type, numbers, now).await?;
         }
         Ok(())
     }
 
     /// Alarms about a receipt that waited too long.
-    pub(crate) async fn alarm(&mut self, receipt: &Receipt, now: Timestamp) -> Result<(), StoreError> {
+    pub(crate) async fn alarm(&self, receipt: &Receipt, now: Timestamp) -> Result<(), StoreError> {
         if alarm::raise(self.table, self.hours, receipt, now).await? {
-            self.tally.entry(receipt.scope.environment).or_default().alarms += 1;
+            self.found().tally.entry(receipt.scope.environment).or_default().alarms += 1;
         }
         Ok(())
     }
 
     /// Holds a receipt whose host is closed; `false`: its job may be queued.
-    pub(crate) async fn hold(&mut self, receipt: &Receipt, now: Timestamp) -> Result<bool, StoreError> {
+    pub(crate) async fn hold(&self, receipt: &Receipt, now: Timestamp) -> Result<bool, StoreError> {
         let environment = receipt.scope.environment;
         let host = if receipt.is_sent_as_summary() {
             Host::Fc
@@ -84,13 +104,13 @@ impl<'a> Round<'a> {
         };
         let until = match self.gates.passage(environment, host).await {
             Passage::Free => return Ok(false),
-            Passage::Probe if self.finding_out.insert((environment, host)) => return Ok(false),
+            Passage::Probe if self.found().finding_out.insert((environment, host)) => return Ok(false),
             Passage::Probe => now + FINDING_OUT,
             Passage::Closed(until) => until.min(now + LONGEST_HOLD),
         };
         let until = self.hours.next(receipt, now).map_or(until, |alarm| until.min(alarm));
         if self.table.hold(&receipt.scope, receipt, until, now).await? {
-            self.tally.entry(environment).or_default().held += 1;
+            self.found().tally.entry(environment).or_default().held += 1;
         }
         Ok(true)
     }
@@ -102,11 +122,11 @@ impl<'a> Round<'a> {
             for host in Host::ALL {
                 away += u64::from(self.gates.passage(environment, host).await != Passage::Free);
             }
-            let counted = self.tally.get(&environment);
+            let counted = self.found().tally.remove(&environment).unwrap_or_default();
             let values = [
                 (Metric::HostsAway, away),
-                (Metric::ReceiptsHeld, counted.map_or(0, |tally| tally.held)),
-                (Metric::ReceiptsUndelivered, counted.map_or(0, |tally| tally.alarms)),
+                (Metric::ReceiptsHeld, counted.held),
+                (Metric::ReceiptsUndelivered, counted.alarms),
             ];
             if values.iter().any(|(_, value)| *value > 0) {
                 metrics.tell(environment.as_str(), &values, now);

@@ -52,7 +52,7 @@ pub struct App {
 }
 
 /// A queue's name in commands, and the variables with its dead letters' address and its own.
-const QUEUES: [(&str, &str, &str); 6] = [
+const QUEUES: [(&str, &str, &str); 7] = [
     ("issuing", "ISSUING_DEAD_QUEUE_URL", "ISSUING_QUEUE_URL"),
     (
         "submission-testecf",
@@ -70,6 +70,7 @@ const QUEUES: [(&str, &str, &str); 6] = [
         "SUBMISSION_QUEUE_ECF_URL",
     ),
     ("webhook", "WEBHOOK_DEAD_QUEUE_URL", "WEBHOOK_QUEUE_URL"),
+    ("webhook-slow", "WEBHOOK_SLOW_DEAD_QUEUE_URL", "WEBHOOK_SLOW_QUEUE_URL"),
     ("exchange", "EXCHANGE_DEAD_QUEUE_URL", "EXCHANGE_QUEUE_URL"),
 ];
 

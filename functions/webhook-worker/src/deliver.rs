@@ -4,11 +4,13 @@ use std::time::Duration;
 
 use ecf_runtime::Metric;
 use ecf_store::{Delivery, DeliveryId, EventKey, Scope, StoreError, Webhook};
-use ecf_webhooks::{EventName, WebhookSecret, backoff, deliver};
+use ecf_webhooks::{DeliveryError, EventName, WebhookSecret, backoff, deliver};
 use jiff::{SignedDuration, Timestamp};
 use sha2::{Digest, Sha256};
+use tokio::time::Instant;
 
 use crate::App;
+use crate::lanes::Lane;
 
 /// How many ids in a row are tried for one attempt.
 const IDS: u32 = 16;
@@ -28,6 +30,10 @@ pub(crate) struct Attempted {
     pub(crate) at: Timestamp,
     pub(crate) status_code: Option<u16>,
     pub(crate) succeeded: bool,
+    /// The lane's time limit ran out before an answer.
+    pub(crate) has_timed_out: bool,
+    /// How long the receiver took.
+    pub(crate) took: Duration,
     /// No attempt can succeed as long as the webhook is what it is.
     pub(crate) is_hopeless: bool,
     retry_after: Option<Duration>,
@@ -50,13 +56,18 @@ pub(crate) async fn attempt(
     webhook: &Webhook,
     event: &Event,
     number: u32,
+    lane: Lane,
 ) -> Result<Attempted, StoreError> {
     let at = app.clock.now();
     let secret = open_secret(app, scope, webhook).await?;
     let is_hopeless = secret.is_none();
+    let begun = Instant::now();
+    let mut has_timed_out = false;
     let (status_code, excerpt, succeeded, retry_after) = match secret {
         Some(secret) => {
-            let sent = deliver(&app.client, &webhook.url, &secret, event.name, event.body.clone()).await;
+            let client = app.client.within(lane.limit());
+            let sent = deliver(&client, &webhook.url, &secret, event.name, event.body.clone()).await;
+            has_timed_out = matches!(sent.error, Some(DeliveryError::TimedOut(_)));
             let error = sent.error.map(|error| error.to_string());
             (
                 sent.status_code,
@@ -67,6 +78,7 @@ pub(crate) async fn attempt(
         }
         None => (None, Some(NO_SECRET.to_owned()), false, None),
     };
+    let took = begun.elapsed();
     let delivery = Delivery {
         id: id(at, webhook, event, number),
         event: event.name.as_str().to_owned(),
@@ -90,6 +102,8 @@ pub(crate) async fn attempt(
         at,
         status_code,
         succeeded,
+        has_timed_out,
+        took,
         is_hopeless,
         retry_after,
     })

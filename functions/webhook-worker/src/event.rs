@@ -9,6 +9,7 @@ use futures::future::join_all;
 use jiff::Timestamp;
 
 use crate::deliver::{Event, attempt};
+use crate::lanes::{self, Lane};
 use crate::{App, health, parking, retry};
 
 /// Delivers to all who want to hear of it. Runs again after a crash: better told twice than never. One subscription whose
@@ -84,7 +85,13 @@ async fn tell_one(app: &App, scope: &Scope, webhook: &Webhook, event: &Event) ->
         parking::park(app, scope, webhook, event).await?;
         return Ok(None);
     }
-    let sent = attempt(app, scope, webhook, event, 1).await?;
+    // Held until the attempt is recorded: a burst meets a receiver that hangs with few attempts, and learns from them.
+    let Some(_place) = app.receivers.enter(webhook).await else {
+        lanes::hand_over(app, scope, webhook, event).await?;
+        return Ok(None);
+    };
+    let sent = attempt(app, scope, webhook, event, 1, Lane::Fast).await?;
+    lanes::note(app, scope, webhook, &sent).await?;
     if sent.succeeded {
         health::took(app, scope, webhook).await?;
         return Ok(Some(sent.at));
@@ -100,7 +107,7 @@ async fn tell_one(app: &App, scope: &Scope, webhook: &Webhook, event: &Event) ->
         };
         // An event that waits already was told by an earlier run of this job: its attempts go on.
         if app.table.keep_undelivered(scope, &webhook.id, &waiting).await? {
-            let job = retry::job(scope, webhook.id, event.key, 2);
+            let job = retry::job(scope, webhook.id, event.key, 2, Lane::of(sent.has_timed_out));
             retry::queue_next(app, &job, sent.at, next).await;
         }
     }

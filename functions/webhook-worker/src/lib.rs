@@ -2,13 +2,14 @@
 //!
 //! An event's job makes the first attempt at every subscription that wants to hear of it. What a subscription does not take is
 //! kept with its bytes, on the due index, and tried again until its day is over (`retry`); a webhook that fails for an hour is
-//! tried with one event at a time (`parking`), and one that fails for three days is switched off (`health`). Each event reaches
+//! tried with one event at a time (`parking`). A webhook that does not answer in time is served in a lane of its own (`lanes`), and one that fails for three days is switched off (`health`). Each event reaches
 //! each subscriber that answers within its day at least once, with the same bytes at every attempt; the receiver's key to drop
 //! repetitions is (`public_id`, `event`).
 
 mod deliver;
 mod event;
 mod health;
+mod lanes;
 mod parking;
 mod portal;
 mod retry;
@@ -21,6 +22,9 @@ use ecf_runtime::{Clock, Message, Metrics, Outcome};
 use ecf_store::{Clients, KeptSecret, OperatorSecret, Queues, Scope, StoreError, Table, Vault, WebhookJob};
 use ecf_webhooks::{Guard, GuardedClient, Reach, TimeOuts};
 
+pub use crate::lanes::FAST_LIMIT;
+use crate::lanes::{Lane, Receivers};
+
 /// What this function may touch; compare with its policies in `template.yaml`.
 #[derive(Clone)]
 pub struct App {
@@ -28,6 +32,7 @@ pub struct App {
     vault: Vault,
     queues: Queues,
     client: GuardedClient,
+    receivers: Receivers,
     clock: Clock,
     stamp_hosts: StampHosts,
     portal_url: Option<String>,
@@ -36,7 +41,8 @@ pub struct App {
 }
 
 impl App {
-    /// Builds what the worker needs from its environment: `TABLE_NAME`, `SECRET_PREFIX`, `WEBHOOK_QUEUE_URL`, and optionally
+    /// Builds what the worker needs from its environment: `TABLE_NAME`, `SECRET_PREFIX`, `WEBHOOK_QUEUE_URL`,
+    /// `WEBHOOK_SLOW_QUEUE_URL`, and optionally
     /// `PORTAL_URL`, `STAMP_ECF_URL`, `STAMP_FC_URL` and `ALLOW_LOOPBACK_TARGETS`.
     ///
     /// # Errors
@@ -53,6 +59,7 @@ impl App {
             table: Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?),
             queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
             client: GuardedClient::new(guard, TimeOuts::default())?,
+            receivers: Receivers::default(),
             clock,
             stamp_hosts: env.stamp_hosts()?,
             portal_url: env.optional("PORTAL_URL")?,
@@ -118,23 +125,25 @@ pub async fn handle(app: &App, job: WebhookJob, _message: Message) -> Outcome<We
             webhook,
             event,
             attempt,
+            slow,
         } => {
             let scope = Scope {
                 company: *company,
                 environment: *environment,
             };
-            retry::run(app, &scope, webhook, event, *attempt).await
+            retry::run(app, &scope, webhook, event, *attempt, Lane::of(*slow)).await
         }
         WebhookJob::Unpark {
             company,
             environment,
             webhook,
+            slow,
         } => {
             let scope = Scope {
                 company: *company,
                 environment: *environment,
             };
-            parking::unpark(app, &scope, webhook).await
+            parking::unpark(app, &scope, webhook, Lane::of(*slow)).await
         }
         WebhookJob::Portal { company, attempt } => portal::tell(app, company, *attempt).await,
     };

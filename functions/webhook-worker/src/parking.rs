@@ -13,10 +13,13 @@ use jiff::Timestamp;
 
 use crate::App;
 use crate::deliver::Event;
+use crate::lanes::{Lane, PER_WEBHOOK};
 use crate::retry::{LEASE, Tried, retry};
 
 /// As many as one job delivers.
 const PAGE: usize = 25;
+/// The same in the slow lane, where each attempt may take the whole time limit.
+const SLOW_PAGE: usize = 1 + PER_WEBHOOK;
 
 /// Keeps an event without an attempt.
 pub(crate) async fn park(app: &App, scope: &Scope, webhook: &Webhook, event: &Event) -> Result<(), StoreError> {
@@ -50,37 +53,57 @@ pub(crate) async fn parked(app: &App, scope: &Scope, webhook: &Webhook) -> Resul
 
 /// Sends the message that delivers what is parked. One that is lost is found by the due index.
 pub(crate) async fn start(app: &App, scope: &Scope, webhook: &WebhookId) {
-    if let Err(error) = app.queues.send_webhook(&job(scope, webhook), Duration::ZERO).await {
+    if let Err(error) = app
+        .queues
+        .send_webhook(&job(scope, webhook, Lane::Fast), Duration::ZERO)
+        .await
+    {
         let error = ecf_runtime::telemetry::chain(&error);
         tracing::warn!(%error, "a probe was not queued; it comes by the due index");
     }
 }
 
-fn job(scope: &Scope, webhook: &WebhookId) -> WebhookJob {
+fn job(scope: &Scope, webhook: &WebhookId, lane: Lane) -> WebhookJob {
     WebhookJob::Unpark {
         company: scope.company,
         environment: scope.environment,
         webhook: *webhook,
+        slow: lane.is_slow(),
     }
 }
 
 /// Delivers what is parked, the oldest alone first; the first failure ends it until the next probe.
-pub(crate) async fn unpark(app: &App, scope: &Scope, id: &WebhookId) -> Result<Outcome<WebhookJob>, StoreError> {
+pub(crate) async fn unpark(
+    app: &App,
+    scope: &Scope,
+    id: &WebhookId,
+    came_by: Lane,
+) -> Result<Outcome<WebhookJob>, StoreError> {
     let webhook = app.table.webhook(scope, id).await?;
     let Some(webhook) = webhook.filter(|webhook| webhook.is_active && webhook.probe_at.is_some()) else {
         return Ok(Outcome::Done);
     };
+    // Slow by what an attempt showed since, it goes on in the other lane.
+    let lane = if app.receivers.is_slow(&webhook) {
+        Lane::Slow
+    } else {
+        Lane::Fast
+    };
     let again = Outcome::Again {
-        job: job(scope, id),
+        job: job(scope, id, lane),
         after: Duration::ZERO,
     };
-    let mut waiting = app.table.undelivered_of(scope, id, PAGE).await?.into_iter();
+    if lane != came_by && lane.is_slow() {
+        return Ok(again);
+    }
+    let page = if lane.is_slow() { SLOW_PAGE } else { PAGE };
+    let mut waiting = app.table.undelivered_of(scope, id, page).await?.into_iter();
     if waiting.len() == 0 {
         let is_over = app.table.end_probe(scope, &webhook).await?;
         return Ok(if is_over { Outcome::Done } else { again });
     }
     for oldest in waiting.by_ref() {
-        match one(app, scope, &webhook, &oldest).await? {
+        match one(app, scope, &webhook, &oldest, lane).await? {
             Tried::Taken => break,
             // Its day was over: the next oldest has to show whether the webhook answers.
             Tried::Over => {}
@@ -90,18 +113,26 @@ pub(crate) async fn unpark(app: &App, scope: &Scope, id: &WebhookId) -> Result<O
     // Read again: it works now, and nobody needs to note that once more.
     let webhook = app.table.webhook(scope, id).await?.unwrap_or(webhook);
     let rest: Vec<Undelivered> = waiting.collect();
-    let tried = join_all(rest.iter().map(|waiting| one(app, scope, &webhook, waiting))).await;
-    for tried in tried.into_iter().collect::<Result<Vec<_>, _>>()? {
-        if matches!(tried, Tried::Failed { .. } | Tried::Busy) {
-            return until(app, scope, id, &tried).await;
+    for some in rest.chunks(PER_WEBHOOK) {
+        let tried = join_all(some.iter().map(|waiting| one(app, scope, &webhook, waiting, lane))).await;
+        for tried in tried.into_iter().collect::<Result<Vec<_>, _>>()? {
+            if matches!(tried, Tried::Failed { .. } | Tried::Busy) {
+                return until(app, scope, id, &tried).await;
+            }
         }
     }
     Ok(again)
 }
 
 /// One attempt at a parked event; after a failure it is parked again.
-async fn one(app: &App, scope: &Scope, webhook: &Webhook, waiting: &Undelivered) -> Result<Tried, StoreError> {
-    let tried = retry(app, scope, webhook, waiting).await?;
+async fn one(
+    app: &App,
+    scope: &Scope,
+    webhook: &Webhook,
+    waiting: &Undelivered,
+    lane: Lane,
+) -> Result<Tried, StoreError> {
+    let tried = retry(app, scope, webhook, waiting, lane).await?;
     if let Tried::Failed { attempts, .. } = tried {
         app.table
             .postpone_undelivered(scope, &webhook.id, &waiting.key, attempts, None)

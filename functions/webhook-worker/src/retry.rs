@@ -8,6 +8,7 @@ use ecf_webhooks::WINDOW;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::deliver::{Event, attempt};
+use crate::lanes::{self, BUSY_WAIT, Lane};
 use crate::{App, health, parking};
 
 /// How long an attempt may take before another may begin.
@@ -23,6 +24,8 @@ pub(crate) enum Tried {
     Failed {
         attempts: u32,
         next: Timestamp,
+        /// Whether that is an attempt of the slow lane.
+        is_slow: bool,
     },
     /// Given up, with its record gone.
     Over,
@@ -54,13 +57,14 @@ fn message_delay(now: Timestamp, next: Timestamp) -> Option<Duration> {
 }
 
 /// The job of an attempt.
-pub(crate) fn job(scope: &Scope, webhook: WebhookId, event: EventKey, attempt: u32) -> WebhookJob {
+pub(crate) fn job(scope: &Scope, webhook: WebhookId, event: EventKey, attempt: u32, lane: Lane) -> WebhookJob {
     WebhookJob::Deliver {
         company: scope.company,
         environment: scope.environment,
         webhook,
         event,
         attempt,
+        slow: lane.is_slow(),
     }
 }
 
@@ -71,6 +75,7 @@ pub(crate) async fn run(
     webhook: &WebhookId,
     event: &EventKey,
     number: u32,
+    lane: Lane,
 ) -> Result<Outcome<WebhookJob>, StoreError> {
     let waiting = app.table.undelivered(scope, webhook, event).await?;
     let Some(waiting) = waiting.filter(|waiting| waiting.attempts.saturating_add(1) == number) else {
@@ -88,12 +93,27 @@ pub(crate) async fn run(
         parking::parked(app, scope, &webhook).await?;
         return Ok(Outcome::Done);
     }
-    if let Tried::Failed { attempts, next } = retry(app, scope, &webhook, &waiting).await? {
+    // A job that waited in the slow lane would keep the other webhooks there waiting.
+    let (place, wait) = match lane {
+        Lane::Fast => (app.receivers.enter(&webhook).await, Duration::ZERO),
+        Lane::Slow => (app.receivers.try_enter(&webhook), BUSY_WAIT),
+    };
+    let Some(_place) = place else {
+        let job = job(scope, webhook.id, *event, number, Lane::Slow);
+        return Ok(Outcome::Again { job, after: wait });
+    };
+    if let Tried::Failed {
+        attempts,
+        next,
+        is_slow,
+    } = retry(app, scope, &webhook, &waiting, lane).await?
+    {
         let now = app.clock.now();
         app.table
             .postpone_undelivered(scope, &webhook.id, event, attempts, Some(look_at(now, next)))
             .await?;
-        let job = job(scope, webhook.id, *event, attempts.saturating_add(1));
+        let lane = Lane::of(is_slow);
+        let job = job(scope, webhook.id, *event, attempts.saturating_add(1), lane);
         queue_next(app, &job, now, next).await;
     }
     Ok(Outcome::Done)
@@ -105,6 +125,7 @@ pub(crate) async fn retry(
     scope: &Scope,
     webhook: &Webhook,
     waiting: &Undelivered,
+    lane: Lane,
 ) -> Result<Tried, StoreError> {
     let now = app.clock.now();
     let age = Duration::try_from(now.duration_since(waiting.since)).unwrap_or_default();
@@ -127,7 +148,8 @@ pub(crate) async fn retry(
         body: waiting.body.clone(),
         key: waiting.key,
     };
-    let sent = attempt(app, scope, webhook, &event, attempts).await?;
+    let sent = attempt(app, scope, webhook, &event, attempts, lane).await?;
+    lanes::note(app, scope, webhook, &sent).await?;
     if sent.succeeded {
         // Before its record goes: a run that ends in between makes the attempt again.
         if let Subject::Receipt(receipt) = &waiting.key.subject {
@@ -142,7 +164,11 @@ pub(crate) async fn retry(
         return give_up(app, scope, webhook, waiting, "the webhook's secret does not open").await;
     }
     match sent.next_after(attempts, waiting.since) {
-        Some(next) => Ok(Tried::Failed { attempts, next }),
+        Some(next) => Ok(Tried::Failed {
+            attempts,
+            next,
+            is_slow: sent.has_timed_out || lane.is_slow(),
+        }),
         None => give_up(app, scope, webhook, waiting, "it was not taken within 24 hours").await,
     }
 }

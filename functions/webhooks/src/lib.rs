@@ -77,6 +77,7 @@ impl App {
             company: scope.company,
             environment: scope.environment,
             webhook: *webhook,
+            slow: false,
         };
         if let Err(error) = self.queues.send_webhook(&job, Duration::ZERO).await {
             let error = ecf_runtime::telemetry::chain(&error);

@@ -95,6 +95,7 @@ pub(crate) async fn redeliver(
         webhook: id,
         event: key,
         attempt,
+        slow: false,
     };
     app.queues.send_webhook(&job, Duration::ZERO).await?;
     let view = RedeliveryView {

@@ -97,6 +97,7 @@ impl Env {
             issuing: self.optional("ISSUING_QUEUE_URL")?,
             submission,
             webhook: self.optional("WEBHOOK_QUEUE_URL")?,
+            webhook_slow: self.optional("WEBHOOK_SLOW_QUEUE_URL")?,
             exchange: self.optional("EXCHANGE_QUEUE_URL")?,
         })
     }

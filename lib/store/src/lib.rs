@@ -106,7 +106,7 @@ pub use ids::{
 pub use operator_secret::{KeptSecret, OperatorSecret};
 pub use profiles::Profiles;
 pub use queues::{
-    ExchangeJob, IssuingJob, LONGEST_DELAY, QueueUrls, Queues, SubmissionJob, SubmissionUrls, WebhookJob,
+    ExchangeJob, IssuingJob, JobQueue, LONGEST_DELAY, QueueUrls, Queues, SubmissionJob, SubmissionUrls, WebhookJob,
 };
 pub use register::{NewRegister, Register, RegisterAnswer, RegisterEdition, Registered, Taxpayer};
 pub use table::{

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use aws_sdk_sqs::Client;
+use aws_sdk_sqs::{Client, types::QueueAttributeName};
 use ecf::Environment;
 use serde::{Deserialize, Serialize};
 
@@ -80,12 +80,18 @@ pub enum WebhookJob {
         event: EventKey,
         /// Which attempt this is to be: a repeated message finds that it was made.
         attempt: u32,
+        /// Whether it is an attempt of the slow lane.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        slow: bool,
     },
     /// Deliver what is parked behind a webhook, oldest first, as long as it takes it.
     Unpark {
         company: CompanyId,
         environment: Environment,
         webhook: WebhookId,
+        /// Whether the slow lane delivers it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        slow: bool,
     },
     /// A company signed up: tell the portal.
     Portal {
@@ -129,6 +135,25 @@ pub enum ExchangeJob {
         inbox: InboxId,
         attempt: u32,
     },
+}
+
+impl WebhookJob {
+    fn company(&self) -> CompanyId {
+        let (Self::Event { company, .. }
+        | Self::Announce { company, .. }
+        | Self::Deliver { company, .. }
+        | Self::Unpark { company, .. }
+        | Self::Portal { company, .. }) = self;
+        *company
+    }
+
+    /// The lane that runs it.
+    fn queue(&self) -> JobQueue {
+        match self {
+            Self::Deliver { slow: true, .. } | Self::Unpark { slow: true, .. } => JobQueue::WebhookSlow,
+            _ => JobQueue::Webhook,
+        }
+    }
 }
 
 impl ExchangeJob {
@@ -213,6 +238,8 @@ pub struct QueueUrls {
     pub issuing: Option<String>,
     pub submission: Option<SubmissionUrls>,
     pub webhook: Option<String>,
+    /// Of webhooks that do not answer in time.
+    pub webhook_slow: Option<String>,
     pub exchange: Option<String>,
 }
 
@@ -222,6 +249,29 @@ pub struct SubmissionUrls {
     pub testecf: String,
     pub certecf: String,
     pub ecf: String,
+}
+
+/// A queue of jobs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum JobQueue {
+    Issuing,
+    Submission(Environment),
+    Webhook,
+    /// Of webhooks that do not answer in time.
+    WebhookSlow,
+    Exchange,
+}
+
+impl JobQueue {
+    /// The queues that housekeeping fills.
+    pub const FILLED: [Self; 6] = [
+        Self::Issuing,
+        Self::Submission(Environment::TesteCF),
+        Self::Submission(Environment::CerteCF),
+        Self::Submission(Environment::Ecf),
+        Self::Webhook,
+        Self::Exchange,
+    ];
 }
 
 /// The queues, by their addresses.
@@ -238,61 +288,82 @@ impl Queues {
 
     /// Queues a step on the queue of its environment. A delay beyond [`LONGEST_DELAY`] is cut to it.
     pub async fn send_submission(&self, job: &SubmissionJob, delay: Duration) -> Result<(), StoreError> {
-        let urls = self
-            .urls
-            .submission
-            .as_ref()
-            .ok_or(StoreError::NotConfigured("submission queues"))?;
-        let url = match job.scope().environment {
-            Environment::TesteCF => &urls.testecf,
-            Environment::CerteCF => &urls.certecf,
-            Environment::Ecf => &urls.ecf,
-        };
-        self.send("send to submission queue", url, job, delay).await
+        let queue = JobQueue::Submission(job.scope().environment);
+        let company = job.scope().company;
+        self.send("send to submission queue", queue, company, job, delay).await
     }
 
     /// Queues a receipt to be issued. A delay beyond [`LONGEST_DELAY`] is cut to it.
     pub async fn send_issuing(&self, job: &IssuingJob, delay: Duration) -> Result<(), StoreError> {
-        let url = self
-            .urls
-            .issuing
-            .as_ref()
-            .ok_or(StoreError::NotConfigured("issuing queue"))?;
-        self.send("send to issuing queue", url, job, delay).await
+        let company = job.scope().company;
+        self.send("send to issuing queue", JobQueue::Issuing, company, job, delay)
+            .await
     }
 
-    /// Queues a webhook job. A delay beyond [`LONGEST_DELAY`] is cut to it.
+    /// Queues a webhook job on the queue of its lane. A delay beyond [`LONGEST_DELAY`] is cut to it.
     pub async fn send_webhook(&self, job: &WebhookJob, delay: Duration) -> Result<(), StoreError> {
-        let url = self
-            .urls
-            .webhook
-            .as_ref()
-            .ok_or(StoreError::NotConfigured("webhook queue"))?;
-        self.send("send to webhook queue", url, job, delay).await
+        self.send("send to webhook queue", job.queue(), job.company(), job, delay)
+            .await
     }
 
     /// Queues a job of the exchange with other issuers. A delay beyond [`LONGEST_DELAY`] is cut to it.
     pub async fn send_exchange(&self, job: &ExchangeJob, delay: Duration) -> Result<(), StoreError> {
-        let url = self
-            .urls
-            .exchange
-            .as_ref()
-            .ok_or(StoreError::NotConfigured("exchange queue"))?;
-        self.send("send to exchange queue", url, job, delay).await
+        let company = job.scope().company;
+        self.send("send to exchange queue", JobQueue::Exchange, company, job, delay)
+            .await
+    }
+
+    /// How many messages wait in a queue, about: SQS may be behind by some seconds.
+    pub async fn waiting(&self, queue: JobQueue) -> Result<usize, StoreError> {
+        let operation = "read queue length";
+        let answer = self
+            .client
+            .get_queue_attributes()
+            .queue_url(self.url(queue)?)
+            .attribute_names(QueueAttributeName::ApproximateNumberOfMessages)
+            .send()
+            .await
+            .map_err(|error| StoreError::from_sdk(operation, error))?;
+        let attributes = answer.attributes.unwrap_or_default();
+        let waiting = attributes.get(&QueueAttributeName::ApproximateNumberOfMessages);
+        waiting
+            .and_then(|waiting| waiting.parse().ok())
+            .ok_or_else(|| StoreError::unexpected(operation, "the queue does not tell its length"))
+    }
+
+    fn url(&self, queue: JobQueue) -> Result<&str, StoreError> {
+        let (url, missing) = match queue {
+            JobQueue::Issuing => (self.urls.issuing.as_ref(), "issuing queue"),
+            JobQueue::Webhook => (self.urls.webhook.as_ref(), "webhook queue"),
+            JobQueue::WebhookSlow => (self.urls.webhook_slow.as_ref(), "slow webhook queue"),
+            JobQueue::Exchange => (self.urls.exchange.as_ref(), "exchange queue"),
+            JobQueue::Submission(environment) => {
+                let urls = self.urls.submission.as_ref().map(|urls| match environment {
+                    Environment::TesteCF => &urls.testecf,
+                    Environment::CerteCF => &urls.certecf,
+                    Environment::Ecf => &urls.ecf,
+                });
+                (urls, "submission queues")
+            }
+        };
+        url.map(String::as_str).ok_or(StoreError::NotConfigured(missing))
     }
 
     async fn send(
         &self,
         operation: &'static str,
-        url: &str,
+        queue: JobQueue,
+        company: CompanyId,
         job: &impl Serialize,
         delay: Duration,
     ) -> Result<(), StoreError> {
         let body = serde_json::to_string(job).map_err(|error| StoreError::unexpected(operation, error))?;
         self.client
             .send_message()
-            .queue_url(url)
+            .queue_url(self.url(queue)?)
             .message_body(body)
+            // On a standard queue it orders nothing: SQS lets a company with few messages pass one with many (fair queues).
+            .message_group_id(company.to_string())
             .delay_seconds(delay_seconds(delay))
             .send()
             .await
@@ -337,6 +408,18 @@ mod tests {
             panic!("{job:?}")
         };
         assert_eq!(event.to_string(), format!("1795833000500#receipt#{ID}"));
+
+        // An earlier version reads what the slow lane adds and leaves it; the fast lane adds nothing.
+        let unpark = |slow| WebhookJob::Unpark {
+            company,
+            environment,
+            webhook: ID.parse().unwrap(),
+            slow,
+        };
+        let text = format!(r#"{{"kind":"unpark","company":"{ID}","environment":"TesteCF","webhook":"{ID}"}}"#);
+        assert_eq!(serde_json::to_string(&unpark(false)).unwrap(), text);
+        let slow = text.replace('}', r#","slow":true}"#);
+        assert_eq!(serde_json::from_str::<WebhookJob>(&slow).unwrap(), unpark(true));
 
         assert!(serde_json::from_str::<WebhookJob>(r#"{"kind":"unheard_of"}"#).is_err());
     }

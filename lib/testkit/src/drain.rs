@@ -21,6 +21,7 @@ pub enum Queue {
     SubmissionCerteCF,
     SubmissionEcf,
     Webhook,
+    WebhookSlow,
     Exchange,
 }
 
@@ -42,6 +43,7 @@ impl Queue {
             Self::SubmissionCerteCF => "SubmissionCerteCF",
             Self::SubmissionEcf => "SubmissionEcf",
             Self::Webhook => "Webhook",
+            Self::WebhookSlow => "WebhookSlow",
             Self::Exchange => "Exchange",
         }
     }

@@ -3,7 +3,10 @@
 use std::{
     collections::VecDeque,
     net::SocketAddr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -54,6 +57,8 @@ struct Shared {
     received: Mutex<Vec<Received>>,
     /// Answers of the next requests; when it is empty, 200.
     answers: Mutex<VecDeque<StatusCode>>,
+    /// Whether requests are accepted and never answered.
+    hangs: AtomicBool,
     arrived: Notify,
 }
 
@@ -89,6 +94,11 @@ impl Receiver {
             .iter()
             .map(|status| StatusCode::from_u16(*status).expect("the test gave a status"));
         lock(&self.shared.answers).extend(statuses);
+    }
+
+    /// Accepts requests from here on and never answers them, or answers again.
+    pub fn hang(&self, hangs: bool) {
+        self.shared.hangs.store(hangs, Ordering::Relaxed);
     }
 
     /// Answers with 200 from here on.
@@ -145,6 +155,9 @@ async fn receive(
         body,
     });
     shared.arrived.notify_waiters();
+    if shared.hangs.load(Ordering::Relaxed) {
+        std::future::pending::<()>().await;
+    }
     lock(&shared.answers).pop_front().unwrap_or(StatusCode::OK)
 }
 

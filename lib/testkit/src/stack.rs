@@ -154,6 +154,7 @@ impl TestStack {
         };
         let issuing = Some(self.queue_url(Queue::Issuing).to_owned());
         let webhook = Some(self.queue_url(Queue::Webhook).to_owned());
+        let webhook_slow = Some(self.queue_url(Queue::WebhookSlow).to_owned());
         let exchange = Some(self.queue_url(Queue::Exchange).to_owned());
         Queues::new(
             self.clients.sqs.clone(),
@@ -161,6 +162,7 @@ impl TestStack {
                 issuing,
                 submission: Some(submission),
                 webhook,
+                webhook_slow,
                 exchange,
             },
         )

@@ -47,6 +47,8 @@ impl Default for TimeOuts {
 pub struct GuardedClient {
     guard: Guard,
     http: reqwest::Client,
+    /// A shorter limit for an event than the client's own.
+    limit: Option<Duration>,
 }
 
 impl GuardedClient {
@@ -67,7 +69,20 @@ impl GuardedClient {
             .referer(false)
             .user_agent(concat!("open-ecf-webhooks/", env!("CARGO_PKG_VERSION")))
             .build()?;
-        Ok(Self { guard, http })
+        Ok(Self {
+            guard,
+            http,
+            limit: None,
+        })
+    }
+
+    /// The same client, whose events may take this long in all.
+    #[must_use]
+    pub fn within(&self, limit: Duration) -> Self {
+        Self {
+            limit: Some(limit),
+            ..self.clone()
+        }
     }
 
     /// Posts JSON that is no event, signed as events are if there is a secret; anything but a 2xx status is a failure.
@@ -249,16 +264,18 @@ async fn post(
 ) -> Result<Response, DeliveryError> {
     let url = client.guard.check_url(url)?;
     let signature = sign(secret, &body);
-    client
+    let request = client
         .http
         .post(url)
         .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
         .header("X-ECF-Event", event.as_str())
         .header(SIGNATURE, signature)
-        .body(body)
-        .send()
-        .await
-        .map_err(unanswered)
+        .body(body);
+    let request = match client.limit {
+        Some(limit) => request.timeout(limit),
+        None => request,
+    };
+    request.send().await.map_err(unanswered)
 }
 
 fn unanswered(error: reqwest::Error) -> DeliveryError {

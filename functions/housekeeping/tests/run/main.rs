@@ -8,5 +8,6 @@ mod due;
 mod exchange;
 mod outage;
 mod ranges;
+mod shares;
 mod unclaimed;
 mod world;

@@ -54,6 +54,7 @@ async fn each_queue_has_its_own_dead_letters() {
         ),
         ("submission-ecf", "SUBMISSION_DEAD_QUEUE_ECF_URL", Queue::SubmissionEcf),
         ("webhook", "WEBHOOK_DEAD_QUEUE_URL", Queue::Webhook),
+        ("webhook-slow", "WEBHOOK_SLOW_DEAD_QUEUE_URL", Queue::WebhookSlow),
         ("exchange", "EXCHANGE_DEAD_QUEUE_URL", Queue::Exchange),
     ];
     for (name, dead, _) in queues {

@@ -8,4 +8,5 @@ mod events;
 mod parking;
 mod portal;
 mod retries;
+mod slow;
 mod world;

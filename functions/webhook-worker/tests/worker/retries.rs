@@ -188,6 +188,7 @@ async fn one_attempt_is_made_once_however_often_its_message_comes() {
         webhook: webhook.id,
         event: second.key,
         attempt: 2,
+        slow: false,
     };
     let message = || Message {
         message_id: "a repeated message".to_owned(),

@@ -22,6 +22,8 @@ pub(crate) struct World {
     pub(crate) company: TestCompany,
     pub(crate) app: App,
     pub(crate) queue: Timeline,
+    /// The slow lane.
+    pub(crate) slow: Timeline,
     /// What the test itself asks, unseen by the faults that it injects.
     pub(crate) table: Table,
     housekeeping: housekeeping::App,
@@ -46,6 +48,7 @@ impl World {
             stack,
             company,
             queue: Timeline::of(Queue::Webhook),
+            slow: Timeline::of(Queue::WebhookSlow),
             housekeeping,
         }
     }
@@ -154,7 +157,15 @@ impl World {
             let handler = |job, message| webhook_worker::handle(app, job, message);
             process_batch(event, handler, |job, after| app.resend(job, after)).await
         };
-        self.queue.step(&self.stack, worker).await
+        self.queue.collect(&self.stack).await;
+        self.slow.collect(&self.stack).await;
+        let slow = self.slow.next_due();
+        let is_slow = slow.is_some_and(|slow| self.queue.next_due().is_none_or(|next| slow < next));
+        let lane = if is_slow { &mut self.slow } else { &mut self.queue };
+        let stepped = lane.step(&self.stack, worker).await;
+        self.queue.collect(&self.stack).await;
+        self.slow.collect(&self.stack).await;
+        stepped
     }
 
     /// Lets time pass until `end`, or until nothing waits any more: each message comes at its time, and housekeeping runs when
@@ -162,7 +173,9 @@ impl World {
     pub(crate) async fn live_until(&mut self, end: Timestamp) {
         for _ in 0..MOST_STEPS {
             self.queue.collect(&self.stack).await;
-            let (message, record) = (self.queue.next_due(), self.next_due_record().await);
+            self.slow.collect(&self.stack).await;
+            let message = self.queue.next_due().into_iter().chain(self.slow.next_due()).min();
+            let record = self.next_due_record().await;
             let Some(next) = message.into_iter().chain(record).min().filter(|next| *next <= end) else {
                 self.advance(end.duration_since(self.now()).max(SignedDuration::ZERO));
                 return;

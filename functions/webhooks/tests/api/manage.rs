@@ -196,6 +196,7 @@ async fn why_the_service_switched_a_webhook_off_is_shown_until_it_is_on_again() 
         company: scope.company,
         environment: scope.environment,
         webhook: id,
+        slow: false,
     };
     assert_eq!(jobs, [expected]);
 }

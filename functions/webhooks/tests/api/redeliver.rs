@@ -78,6 +78,7 @@ async fn an_event_is_queued_again_with_the_bytes_that_were_sent() {
         webhook: id_of(&webhook),
         event: waiting[0].key,
         attempt: 4,
+        slow: false,
     };
     // Twice the same attempt: it is made once.
     assert_eq!(jobs, [job.clone(), job]);

@@ -24,5 +24,6 @@ mod receiving;
 mod restart;
 mod routes;
 mod signup;
+mod slow_receivers;
 mod strangers;
 mod support;

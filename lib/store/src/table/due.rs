@@ -29,7 +29,7 @@ pub struct DueEntry {
 }
 
 /// What has a next step.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DueRecord {
     Receipt(ReceiptId),
     /// An announcement that not everybody was told yet.
@@ -70,8 +70,31 @@ impl DueEntry {
 impl Table {
     /// The entries of one shard whose time has come, the most overdue first.
     pub async fn due_now(&self, shard: u8, now: Timestamp, limit: usize) -> Result<Vec<DueEntry>, StoreError> {
+        self.due(shard, Timestamp::UNIX_EPOCH, now, false, limit).await
+    }
+
+    /// The same, the least overdue first and none that was due before `from`.
+    pub async fn due_latest(
+        &self,
+        shard: u8,
+        from: Timestamp,
+        now: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<DueEntry>, StoreError> {
+        self.due(shard, from, now, true, limit).await
+    }
+
+    async fn due(
+        &self,
+        shard: u8,
+        from: Timestamp,
+        to: Timestamp,
+        newest_first: bool,
+        limit: usize,
+    ) -> Result<Vec<DueEntry>, StoreError> {
         let query = Query {
-            sort: Sort::Between(DUE.sk, keys::due_sort(Timestamp::UNIX_EPOCH), keys::due_sort(now)),
+            sort: Sort::Between(DUE.sk, keys::due_sort(from), keys::due_sort(to)),
+            newest_first,
             limit: Some(limit),
             ..Query::index(&DUE, keys::due_partition(shard))
         };

@@ -29,6 +29,7 @@ const COUNT: &str = "hooks";
 const PAUSED_AT: &str = "paused_at";
 const PAUSED_REASON: &str = "paused_reason";
 const FAILING_SINCE: &str = "fs";
+const SLOW_SINCE: &str = "slow";
 const PARKED: &str = "parked";
 /// Until when a dry run holds the webhook.
 const TEST_UNTIL: &str = "tu";
@@ -48,6 +49,8 @@ pub struct Webhook {
     pub paused: Option<Pause>,
     /// When it failed first since it last took something; absent while it works.
     pub failing_since: Option<Timestamp>,
+    /// When an attempt ran out of time first since it last answered in time; its events go to the slow lane then.
+    pub slow_since: Option<Timestamp>,
     /// When housekeeping looks after what is parked behind it.
     pub probe_at: Option<Timestamp>,
     /// How often something was parked behind it: whoever finds nothing parked knows by it that nothing came meanwhile.
@@ -154,9 +157,13 @@ impl Table {
             .set_some(SECRET, changes.sealed_secret.map(bytes))
             .when("attribute_exists(#pk)");
         let change = match switched {
-            Some(true) => due_at(change.remove(&[PAUSED_AT, PAUSED_REASON, FAILING_SINCE]), id, now),
+            Some(true) => due_at(
+                change.remove(&[PAUSED_AT, PAUSED_REASON, FAILING_SINCE, SLOW_SINCE]),
+                id,
+                now,
+            ),
             Some(false) => change.remove(&[DUE.pk, DUE.sk]),
-            None if moved => change.remove(&[FAILING_SINCE]),
+            None if moved => change.remove(&[FAILING_SINCE, SLOW_SINCE]),
             None => change,
         };
         match self.apply("update webhook", change).await? {
@@ -206,6 +213,25 @@ impl Table {
             .remove(&[FAILING_SINCE])
             .when("attribute_exists(#fs)");
         self.apply("webhook recovered", change).await.map(|_| ())
+    }
+
+    /// An attempt at a webhook ran out of time. `false`: it was slow before, or is gone.
+    pub async fn webhook_timed_out(&self, scope: &Scope, id: &WebhookId, now: Timestamp) -> Result<bool, StoreError> {
+        let change = Change::of(keys::webhook(scope, id))
+            .set(SLOW_SINCE, instant(now))
+            .when("attribute_exists(#pk) AND attribute_not_exists(#slow)");
+        Ok(matches!(
+            self.apply("webhook timed out", change).await?,
+            Applied::Done(_)
+        ))
+    }
+
+    /// A slow webhook answered in time. `false`: somebody noted it before.
+    pub async fn webhook_in_time(&self, scope: &Scope, id: &WebhookId) -> Result<bool, StoreError> {
+        let change = Change::of(keys::webhook(scope, id))
+            .remove(&[SLOW_SINCE])
+            .when("attribute_exists(#slow)");
+        Ok(matches!(self.apply("webhook in time", change).await?, Applied::Done(_)))
     }
 
     /// Counts something parked behind an active webhook, which housekeeping looks after from `probe_at` on unless it does so
@@ -301,6 +327,7 @@ fn read_webhook(stored: &Stored) -> Result<Webhook, StoreError> {
             _ => None,
         },
         failing_since: stored.opt_instant(FAILING_SINCE)?,
+        slow_since: stored.opt_instant(SLOW_SINCE)?,
         probe_at: stored.opt_parse(DUE.sk)?,
         parked: stored.opt_parse(PARKED)?.unwrap_or(0),
     })

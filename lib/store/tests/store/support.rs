@@ -74,6 +74,7 @@ pub(crate) async fn app(test: &str) -> App {
         issuing: None,
         submission: Some(urls.clone()),
         webhook: Some(url("Webhook")),
+        webhook_slow: Some(url("WebhookSlow")),
         exchange: Some(url("Exchange")),
     };
     let prefix = names.environment_of("signup").unwrap()["SECRET_PREFIX"].clone();
