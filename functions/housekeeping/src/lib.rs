@@ -25,14 +25,13 @@ use ecf::ReceiptState;
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Metrics};
 use ecf_store::{
-    AnnouncementId, AnnulmentId, ApprovalId, Clients, DueEntry, DueRecord, EventKey, ExchangeJob, InboxId, IssuingJob,
-    OutboxEntry, Queues, Receipt, ReceiptId, SHARDS, Scope, StoreError, SubmissionJob, Table, Vault, WebhookId,
-    WebhookJob,
+    AlarmTimes, AnnouncementId, AnnulmentId, ApprovalId, Clients, DueEntry, DueRecord, EventKey, ExchangeJob, InboxId,
+    IssuingJob, OutboxEntry, Queues, Receipt, ReceiptId, SHARDS, Scope, StoreError, SubmissionJob, Table, Vault,
+    WebhookId, WebhookJob,
 };
 use ecf_taxauth::{Endpoints, Gates, StatusWatch, TaxAuth, TimeOuts};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::alarm::AlarmHours;
 use crate::round::Round;
 
 /// As many receipts of a shard as one run takes; the rest wait for the next minute.
@@ -52,7 +51,7 @@ pub struct App {
     queues: Queues,
     gates: Arc<Gates>,
     status: Arc<StatusWatch>,
-    alarm_hours: AlarmHours,
+    alarm_times: AlarmTimes,
     metrics: Metrics,
     clock: Clock,
 }
@@ -60,7 +59,7 @@ pub struct App {
 impl App {
     /// Builds what the function needs from its environment: `TABLE_NAME`, `SECRET_PREFIX`, `ISSUING_QUEUE_URL`, `SUBMISSION_QUEUE_*_URL`, `WEBHOOK_QUEUE_URL`,
     /// `EXCHANGE_QUEUE_URL`,
-    /// `DELIVERY_ALARM_HOURS` and `TAXAUTH_STATUS_URL`.
+    /// `DELIVERY_ALARM_HOURS`, `STUCK_ALARM_HOURS` and `TAXAUTH_STATUS_URL`.
     ///
     /// # Errors
     /// Names the first variable that is missing or wrong.
@@ -75,7 +74,10 @@ impl App {
             status: Arc::new(StatusWatch::new(taxauth, vault.clone(), table.clone())),
             vault,
             queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
-            alarm_hours: env.required_as("DELIVERY_ALARM_HOURS")?,
+            alarm_times: AlarmTimes {
+                delivery: env.required_as("DELIVERY_ALARM_HOURS")?,
+                step: env.required_as("STUCK_ALARM_HOURS")?,
+            },
             metrics: Metrics::from_env(env)?,
             table,
             clock,
@@ -96,7 +98,7 @@ impl App {
 pub async fn run(app: &App) -> Result<(), StoreError> {
     let now = app.clock.now();
     let mut failure = app.status.check(&app.gates, now, STATUS_SPACING).await.err();
-    let mut round = Round::new(&app.table, &app.gates, &app.alarm_hours);
+    let mut round = Round::new(&app.table, &app.gates, &app.alarm_times);
     for shard in 0..SHARDS {
         match sweep(app, &mut round, shard).await {
             Ok(0) => {}
@@ -163,13 +165,17 @@ async fn look_after(
         }
     };
     round.alarm(&receipt, now).await?;
+    if receipt.waits_for_a_person() {
+        round.rest(entry, &receipt, now).await?;
+        return Ok(false);
+    }
     let job = submission(&receipt);
     if job.is_some() && receipt.outbox.is_empty() && round.hold(&receipt, now).await? {
         return Ok(false);
     }
     let next = now + next_look(now.duration_since(receipt.created_at));
     let next = app
-        .alarm_hours
+        .alarm_times
         .next(&receipt, now)
         .map_or(next, |alarm| next.min(alarm));
     if !app.table.claim_due(entry, next).await? {
