@@ -88,7 +88,7 @@ mod register;
 mod table;
 mod vault;
 
-pub use artifacts::{ArtifactKind, Artifacts, ContentHash};
+pub use artifacts::{ArtifactKind, Artifacts, ContentHash, LINK_LIFE};
 pub use certificate_file::CertificateFile;
 pub use clients::{Clients, local_config};
 pub use dead_letters::DeadLetters;

@@ -6,6 +6,7 @@ mod artifacts;
 mod events;
 mod files;
 mod large;
+mod links;
 mod list;
 mod printed;
 mod show;
