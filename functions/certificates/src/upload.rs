@@ -12,7 +12,7 @@ use ecf_api::{
     ValidationError, certificate_warnings, open_certificate,
 };
 use ecf_store::{
-    CertificateActivated, CertificateFile, CertificateOwner, CertificateSummary, Company, IDENTITY_MAX_AGE,
+    CertificateActivated, CertificateFile, CertificateOwner, CertificateSummary, Company, IDENTITY_MAX_AGE, StoreError,
     certificate_summary,
 };
 use ecf_trust::{Owner, Untrusted};
@@ -93,6 +93,7 @@ pub(crate) struct UploadedView {
     responses(
         (status = 201, description = "Stored and active; `signs_everywhere_from` says from when on nothing is signed with the one before", body = UploadedView),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
+        (status = 409, description = "Another certificate was uploaded at the same time; send the one that is to sign again", body = CodedError),
         (status = 413, description = "The body is too large", body = CodedError),
         (status = 415, description = "The body is no form", body = CodedError),
         (status = 422, description = "What is wrong with the file or the PIN; `ctx.code` says which", body = ValidationError),
@@ -218,7 +219,10 @@ async fn activate(
     now: Timestamp,
 ) -> Result<Option<FieldError>, ApiError> {
     let claim = claims.then_some(&company.rnc);
-    let activated = app.table.activate_certificate(&company.id, summary, claim, now).await?;
+    let activated = match app.table.activate_certificate(&company.id, summary, claim, now).await {
+        Err(StoreError::Contended { .. }) => return Err(uploaded_meanwhile()),
+        activated => activated?,
+    };
     let (activated, warning) = match activated {
         CertificateActivated::RncTaken => {
             let msg = format!(
@@ -239,13 +243,19 @@ async fn activate(
     }
 }
 
-/// Two uploads at one time may write secret and profile in different orders. Whoever wrote the profile last finds the
-/// other's secret here, and is told to send its own again.
+fn uploaded_meanwhile() -> ApiError {
+    ApiError::conflict(
+        "uploaded_meanwhile",
+        "another certificate was uploaded at the same time: send the one that is to sign again, by itself",
+    )
+}
+
+/// Two uploads at one time may write secret and profile in different orders. The one that wrote the profile last finds the
+/// other's secret here. Which file the company wants is for the company to say.
 async fn check_still_current(app: &App, company: &Company, file: &CertificateFile) -> Result<(), ApiError> {
     let held = app.vault.certificate(&company.id).await?;
     if held.is_some_and(|held| held.file.uploaded_sha256 == file.uploaded_sha256) {
         return Ok(());
     }
-    Err(ApiError::unavailable(std::time::Duration::from_secs(1))
-        .caused_by("another certificate was uploaded at the same time"))
+    Err(uploaded_meanwhile())
 }

@@ -7,9 +7,9 @@ use axum::extract::State;
 use ecf::{Environment, Fecha};
 use ecf_api::{ApiError, Caller, CodedError, CompanyCertificateView, Instant, ValidationError};
 use ecf_store::{
-    CompanySettings, Condition, DayCounts, Host, Range, RangeAlert, RangeState, Thresholds, Webhook, fiscal_day,
+    CompanySettings, Condition, DayCounts, Range, RangeAlert, RangeState, Thresholds, Webhook, fiscal_day,
 };
-use ecf_taxauth::{Passage, passage};
+use ecf_taxauth::held_until;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::{Serialize, Serializer};
@@ -130,7 +130,7 @@ pub(crate) struct TaxauthView {
 
 impl TaxauthView {
     fn of(condition: &Condition, now: Timestamp) -> Self {
-        let held = Host::ALL.map(|host| passage(condition, host, now) != Passage::Free);
+        let held = held_until(condition, now).map(|until| until.is_some());
         let [receipts, summaries] = held.map(|held| if held { "held" } else { "sent" });
         Self {
             receipts,

@@ -30,6 +30,7 @@ use crate::App;
             status = 200, description = "The file",
             content((Vec<u8> = "application/xml"), (Vec<u8> = "application/pdf"), (Object = "application/json")),
         ),
+        (status = 303, description = "The file is larger than an answer may be (4.4 MB): `Location` has it for five minutes, without the key"),
         (status = 304, description = "The caller has these bytes already"),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 404, description = "Unknown, of another company or environment, or `artifact_not_applicable`: this receipt never has it", body = CodedError),

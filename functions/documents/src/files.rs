@@ -18,6 +18,7 @@ use crate::App;
     params(("public_id" = String, Path, description = "The receipt's id")),
     responses(
         (status = 200, description = "The XML as it was signed", content((Vec<u8> = "application/xml"))),
+        (status = 303, description = "The file is larger than an answer may be (4.4 MB): `Location` has it for five minutes, without the key"),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 404, description = "Unknown, of another company or environment, or `artifact_not_applicable`: withdrawn unsigned", body = CodedError),
         (status = 409, description = "`artifact_not_ready`: not signed yet", body = CodedError),
@@ -73,6 +74,7 @@ pub(crate) async fn rfce(
     ),
     responses(
         (status = 200, description = "The PDF, with the QR code of the stamp", content((Vec<u8> = "application/pdf"))),
+        (status = 303, description = "The file is larger than an answer may be (4.4 MB): `Location` has it for five minutes, without the key"),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 404, description = "Unknown, of another company or environment, or `artifact_not_applicable`: withdrawn unsigned", body = CodedError),
         (status = 409, description = "`artifact_not_ready`: not signed yet", body = CodedError),

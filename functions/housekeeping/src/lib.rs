@@ -29,13 +29,13 @@ use ecf::ReceiptState;
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Metrics};
 use ecf_store::{
-    AnnouncementId, AnnulmentId, ApprovalId, Clients, DueEntry, DueRecord, EventKey, ExchangeJob, InboxId, IssuingJob,
-    OutboxEntry, Queues, Receipt, ReceiptId, Scope, StoreError, SubmissionJob, Table, Vault, WebhookId, WebhookJob,
+    AlarmTimes, AnnouncementId, AnnulmentId, ApprovalId, Clients, DueEntry, DueRecord, EventKey, ExchangeJob, InboxId,
+    IssuingJob, OutboxEntry, Queues, Receipt, ReceiptId, Scope, StoreError, SubmissionJob, Table, Vault, WebhookId,
+    WebhookJob,
 };
 use ecf_taxauth::{Endpoints, Gates, StatusWatch, TaxAuth, TimeOuts};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::alarm::AlarmHours;
 use crate::round::Round;
 
 /// When a receipt is looked at again that was queued now: after half its age, within these bounds.
@@ -53,7 +53,7 @@ pub struct App {
     queues: Queues,
     gates: Arc<Gates>,
     status: Arc<StatusWatch>,
-    alarm_hours: AlarmHours,
+    alarm_times: AlarmTimes,
     metrics: Metrics,
     clock: Clock,
 }
@@ -61,7 +61,7 @@ pub struct App {
 impl App {
     /// Builds what the function needs from its environment: `TABLE_NAME`, `SECRET_PREFIX`, `ISSUING_QUEUE_URL`, `SUBMISSION_QUEUE_*_URL`, `WEBHOOK_QUEUE_URL`,
     /// `EXCHANGE_QUEUE_URL`,
-    /// `DELIVERY_ALARM_HOURS` and `TAXAUTH_STATUS_URL`.
+    /// `DELIVERY_ALARM_HOURS`, `STUCK_ALARM_HOURS` and `TAXAUTH_STATUS_URL`.
     ///
     /// # Errors
     /// Names the first variable that is missing or wrong.
@@ -76,7 +76,10 @@ impl App {
             status: Arc::new(StatusWatch::new(taxauth, vault.clone(), table.clone())),
             vault,
             queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
-            alarm_hours: env.required_as("DELIVERY_ALARM_HOURS")?,
+            alarm_times: AlarmTimes {
+                delivery: env.required_as("DELIVERY_ALARM_HOURS")?,
+                step: env.required_as("STUCK_ALARM_HOURS")?,
+            },
             metrics: Metrics::from_env(env)?,
             table,
             clock,
@@ -97,7 +100,7 @@ impl App {
 pub async fn run(app: &App) -> Result<(), StoreError> {
     let now = app.clock.now();
     let mut failure = app.status.check(&app.gates, now, STATUS_SPACING).await.err();
-    let round = Round::new(&app.table, &app.gates, &app.alarm_hours);
+    let round = Round::new(&app.table, &app.gates, &app.alarm_times);
     if let Err(error) = sweep::run(app, &round).await {
         failure.get_or_insert(error);
     }
@@ -147,13 +150,17 @@ async fn look_after(
         }
     };
     round.alarm(&receipt, now).await?;
+    if receipt.waits_for_a_person() {
+        round.rest(entry, &receipt, now).await?;
+        return Ok(false);
+    }
     let job = submission(&receipt);
     if job.is_some() && receipt.outbox.is_empty() && round.hold(&receipt, now).await? {
         return Ok(false);
     }
     let next = now + next_look(now.duration_since(receipt.created_at));
     let next = app
-        .alarm_hours
+        .alarm_times
         .next(&receipt, now)
         .map_or(next, |alarm| next.min(alarm));
     if !app.table.claim_due(entry, next).await? {

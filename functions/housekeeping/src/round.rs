@@ -6,11 +6,11 @@ use std::sync::{Mutex, MutexGuard};
 
 use ecf::{Environment, ReceiptState, ReceiptType};
 use ecf_runtime::{Metric, Metrics};
-use ecf_store::{DueEntry, DueRecord, Host, Mode, Receipt, Scope, StoreError, Table};
+use ecf_store::{AlarmTimes, DueEntry, DueRecord, Host, Mode, Receipt, Scope, StoreError, Table};
 use ecf_taxauth::{Gates, Passage};
 use jiff::{SignedDuration, Timestamp};
 
-use crate::alarm::{self, AlarmHours};
+use crate::alarm;
 use crate::turns::HOLDS;
 
 /// When those are looked at again that wait for one of them to find out.
@@ -22,7 +22,7 @@ const LONGEST_HOLD: SignedDuration = SignedDuration::from_hours(1);
 pub(crate) struct Round<'a> {
     pub(crate) table: &'a Table,
     pub(crate) gates: &'a Gates,
-    pub(crate) hours: &'a AlarmHours,
+    pub(crate) times: &'a AlarmTimes,
     /// Records are served side by side.
     found: Mutex<Found>,
 }
@@ -38,15 +38,16 @@ struct Found {
 #[derive(Default)]
 struct Tally {
     held: u64,
-    alarms: u64,
+    undelivered: u64,
+    stuck: u64,
 }
 
 impl<'a> Round<'a> {
-    pub(crate) fn new(table: &'a Table, gates: &'a Gates, hours: &'a AlarmHours) -> Self {
+    pub(crate) fn new(table: &'a Table, gates: &'a Gates, times: &'a AlarmTimes) -> Self {
         Self {
             table,
             gates,
-            hours,
+            times,
             found: Mutex::default(),
         }
     }
@@ -88,9 +89,24 @@ impl<'a> Round<'a> {
 
     /// Alarms about a receipt that waited too long.
     pub(crate) async fn alarm(&self, receipt: &Receipt, now: Timestamp) -> Result<(), StoreError> {
-        if alarm::raise(self.table, self.hours, receipt, now).await? {
-            self.found().tally.entry(receipt.scope.environment).or_default().alarms += 1;
+        let Some(metric) = alarm::raise(self.table, self.times, receipt, now).await? else {
+            return Ok(());
+        };
+        let mut found = self.found();
+        let tally = found.tally.entry(receipt.scope.environment).or_default();
+        match metric {
+            Metric::ReceiptsUndelivered => tally.undelivered += 1,
+            _ => tally.stuck += 1,
         }
+        Ok(())
+    }
+
+    /// Has a receipt that waits for a person looked at when its next alarm comes; after the last it leaves the index.
+    pub(crate) async fn rest(&self, entry: &DueEntry, receipt: &Receipt, now: Timestamp) -> Result<(), StoreError> {
+        match self.times.next(receipt, now) {
+            Some(next) => self.table.claim_due(entry, next).await?,
+            None => self.table.drop_due(entry).await?,
+        };
         Ok(())
     }
 
@@ -108,7 +124,7 @@ impl<'a> Round<'a> {
             Passage::Probe => now + FINDING_OUT,
             Passage::Closed(until) => until.min(now + LONGEST_HOLD),
         };
-        let until = self.hours.next(receipt, now).map_or(until, |alarm| until.min(alarm));
+        let until = self.times.next(receipt, now).map_or(until, |alarm| until.min(alarm));
         if self.table.hold(&receipt.scope, receipt, until, now).await? {
             self.found().tally.entry(environment).or_default().held += 1;
         }
@@ -126,7 +142,8 @@ impl<'a> Round<'a> {
             let values = [
                 (Metric::HostsAway, away),
                 (Metric::ReceiptsHeld, counted.held),
-                (Metric::ReceiptsUndelivered, counted.alarms),
+                (Metric::ReceiptsUndelivered, counted.undelivered),
+                (Metric::ReceiptsStuck, counted.stuck),
             ];
             if values.iter().any(|(_, value)| *value > 0) {
                 metrics.tell(environment.as_str(), &values, now);

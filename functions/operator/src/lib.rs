@@ -32,7 +32,9 @@ use ecf_evidence::Files;
 use ecf_evidence::audit::Auditor;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
-use ecf_store::{Artifacts, Clients, DeadLetters, Exports, Identities, Queues, Register, StoreError, Table, Vault};
+use ecf_store::{
+    AlarmTimes, Artifacts, Clients, DeadLetters, Exports, Identities, Queues, Register, StoreError, Table, Vault,
+};
 use serde_json::{Value, json};
 
 use command::Command;
@@ -48,6 +50,7 @@ pub struct App {
     queues: Queues,
     /// By the queue's name in commands.
     dead_letters: BTreeMap<&'static str, DeadLetters>,
+    alarm_times: AlarmTimes,
     clock: Clock,
 }
 
@@ -75,7 +78,7 @@ const QUEUES: [(&str, &str, &str); 7] = [
 ];
 
 impl App {
-    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`, optionally `SECRETS_KMS_KEY`,
+    /// Builds what the function needs from its environment: `TABLE_NAME`, `BUCKET_NAME`, `SECRET_PREFIX`, `DELIVERY_ALARM_HOURS`, `STUCK_ALARM_HOURS`, optionally `SECRETS_KMS_KEY`,
     /// `STAMP_ECF_URL` and `STAMP_FC_URL`, and for each queue its own address and
     /// that of its dead letters: `ISSUING_QUEUE_URL`, `ISSUING_DEAD_QUEUE_URL`, `SUBMISSION_QUEUE_*_URL`,
     /// `SUBMISSION_DEAD_QUEUE_*_URL`, `WEBHOOK_QUEUE_URL`, `WEBHOOK_DEAD_QUEUE_URL`.
@@ -107,6 +110,10 @@ impl App {
             vault,
             queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
             dead_letters,
+            alarm_times: AlarmTimes {
+                delivery: env.required_as("DELIVERY_ALARM_HOURS")?,
+                step: env.required_as("STUCK_ALARM_HOURS")?,
+            },
             clock,
         })
     }

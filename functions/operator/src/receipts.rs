@@ -4,17 +4,21 @@ use std::time::Duration;
 
 use ecf::ReceiptState;
 use ecf_store::{
-    ExchangeJob, Failure, IssuingJob, OUTCOME_UNKNOWN, OutboxEntry, Receipt, Recorded, Scope, StoreError,
-    SubmissionJob, Verdict, WebhookJob,
+    ExchangeJob, Failure, IssuingJob, NOT_FOUND_PATIENCE, NotFoundBy, OUTCOME_UNKNOWN, OutboxEntry, Receipt, Recorded,
+    Scope, StoreError, SubmissionJob, Verdict, WebhookJob,
 };
-use serde::Deserialize;
+use ecf_taxauth::where_to_look;
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::command::OneReceipt;
 use crate::{App, OperatorError};
 
-/// What an operator found out about a send whose answer was lost where nobody can look it up.
-#[derive(Debug, Deserialize)]
+const LOST: &str = "the answer to the send was lost and no look-up found out what became of it";
+
+/// What an operator found out about a receipt that was handed over and has no verdict.
+#[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Outcome {
     /// The tax authority does not have it: it is sent again.
@@ -50,17 +54,30 @@ pub(crate) async fn retry(app: &App, one: &OneReceipt) -> Result<Value, Operator
     Ok(json!({ "queued": queued, "receipt": view(&retried) }))
 }
 
-/// Decides about a receipt whose outcome is unknown.
+/// Decides about a receipt that the authority may have and whose verdict does not come.
+///
+/// Each step is conditional on what the operator saw. No outcome makes the number free while the authority may still accept it.
 pub(crate) async fn resolve(app: &App, one: &OneReceipt, outcome: Outcome) -> Result<Value, OperatorError> {
-    let seen = receipt(app, one).await?;
-    if seen.state != ReceiptState::Submitted || seen.error_code.as_deref() != Some(OUTCOME_UNKNOWN) {
-        return Err(OperatorError::refused(
-            "outcome_is_known",
-            format!("the receipt is {} and its outcome is not unknown", seen.state),
-        ));
-    }
     let (scope, now) = (one.scope(), app.clock.now());
+    let seen = receipt(app, one).await?;
+    may_be_resolved(&seen, &outcome, now)?;
+    let decision = json!({ "resolve_outcome": outcome }).to_string();
+    let mut seen = written(app.table.record_decision(&scope, &seen, &decision, now).await?)?;
+    tracing::warn!(receipt.id = %seen.public_id, encf = seen.encf().map(tracing::field::display), state = %seen.state, decision, "an operator decided");
+    if seen.state != ReceiptState::Submitted {
+        let lost = app
+            .table
+            .record_outcome_unknown(&scope, &seen.public_id, seen.send_attempt, LOST, now);
+        seen = written(lost.await?)?;
+    }
     let resolved = match outcome {
+        Outcome::NotArrived if seen.track_id.is_some() => {
+            let by = NotFoundBy::Operator;
+            written(app.table.return_to_send(&scope, &seen, by, now).await?)?
+        }
+        Outcome::TrackId(track_id) if seen.track_id.is_some() => {
+            written(app.table.replace_track(&scope, &seen, &track_id, now).await?)?
+        }
         Outcome::NotArrived => {
             let failure = Failure {
                 code: "not_delivered",
@@ -79,6 +96,48 @@ pub(crate) async fn resolve(app: &App, one: &OneReceipt, outcome: Outcome) -> Re
     };
     let queued = queue(app, &resolved).await?;
     Ok(json!({ "queued": queued, "receipt": view(&resolved) }))
+}
+
+/// Whether the operator may decide: nothing goes on by itself, or it had its time.
+fn may_be_resolved(seen: &Receipt, outcome: &Outcome, now: Timestamp) -> Result<(), OperatorError> {
+    let refused = |code, message| Err(OperatorError::refused(code, message));
+    let lost_send = seen
+        .lease_until
+        .filter(|_| matches!(seen.state, ReceiptState::Signed | ReceiptState::Contingency));
+    if seen.state == ReceiptState::Submitted && seen.error_code.as_deref() == Some(OUTCOME_UNKNOWN) {
+        return Ok(());
+    }
+    let goes_on_until = match (seen.state, lost_send) {
+        (ReceiptState::Submitted, _) => seen.submitted_at.unwrap_or(seen.created_at) + NOT_FOUND_PATIENCE,
+        (_, Some(_)) => seen.send_started_at.unwrap_or(seen.created_at) + NOT_FOUND_PATIENCE,
+        _ => {
+            return refused(
+                "outcome_is_known",
+                format!("the receipt is {} and its outcome is not unknown", seen.state),
+            );
+        }
+    };
+    if now < goes_on_until || lost_send.is_some_and(|until| until > now) {
+        return refused(
+            "too_early",
+            format!("the workers ask by themselves; an operator decides from {goes_on_until}"),
+        );
+    }
+    let can_be_looked_up = where_to_look(seen.scope.environment, seen.is_sent_as_summary()).is_some();
+    match outcome {
+        Outcome::NotArrived if can_be_looked_up && seen.lookup_negatives == 0 => refused(
+            "not_looked_up",
+            "no look-up has said that the tax authority does not have it: requeue_receipt looks it up".to_owned(),
+        ),
+        Outcome::Rejected {
+            secuencia_utilizada: Some(false),
+        } => refused(
+            "number_may_be_used",
+            "the tax authority may still judge the document, so its number is not given to another one: leave secuencia_utilizada out"
+                .to_owned(),
+        ),
+        _ => Ok(()),
+    }
 }
 
 async fn judge(
@@ -220,6 +279,8 @@ fn view(receipt: &Receipt) -> Value {
         "public_id": receipt.public_id, "status": receipt.state, "encf": receipt.encf(), "ecf_type": receipt.ecf_type,
         "created_at": receipt.created_at, "updated_at": receipt.updated_at, "scheduled_for": receipt.scheduled_for,
         "send_attempt": receipt.send_attempt, "lease_until": receipt.lease_until, "track_id": receipt.track_id,
+        "lookup_negatives": receipt.lookup_negatives, "lost_track_ids": receipt.lost_track_ids,
+        "submitted_at": receipt.submitted_at, "operator_decision": receipt.operator_decision,
         "error_code": receipt.error_code, "error_message": receipt.error_message,
         "next_action_at": receipt.next_action_at,
     })

@@ -10,7 +10,7 @@ use ecf_api::{
 };
 use ecf_store::{
     ApiKeyId, CertificateFile, CertificateSummary, CompanyCreated, CompanyId, KeyScope, NewApiKey, NewCompany,
-    NewSignup, Scope, SignupRecord, WebhookJob, certificate_summary,
+    NewSignup, Scope, SignupRecord, StoreError, WebhookJob, certificate_summary,
 };
 use ecf_trust::Owner;
 use jiff::Timestamp;
@@ -71,7 +71,7 @@ struct ApiKeyView {
     request_body = RegisterRequest,
     responses(
         (status = 201, description = "Registered; the key is shown once", body = RegisteredView),
-        (status = 409, description = "The RNC belongs to a verified company, or the idempotency key to another request", body = CodedError),
+        (status = 409, description = "The RNC belongs to a verified company, the idempotency key to another request, or another request with the key came at the same time", body = CodedError),
         (status = 422, description = "Every bad field", body = ValidationError),
         (status = 429, description = "Too many sign-ups from this address; `Retry-After` says when", body = CodedError),
         (status = 503, description = "Send the same request again", body = CodedError),
@@ -140,13 +140,17 @@ pub(crate) async fn register(
         invitation,
         created_at: now,
     };
-    match app.table.create_company(new, Some(new_key)).await? {
+    let created = match app.table.create_company(new, Some(new_key)).await {
+        Err(StoreError::Contended { .. }) => return Err(registered_meanwhile()),
+        created => created?,
+    };
+    match created {
         CompanyCreated::New => {}
         CompanyCreated::RncTaken => return Err(rnc_taken(&request.rnc)),
         CompanyCreated::InvitationSpent => return Err(uninvited()),
-        CompanyCreated::SignupRepeated | CompanyCreated::IdTaken => {
-            return Err(ApiError::unavailable(std::time::Duration::from_secs(1))
-                .caused_by("two sign-ups with one key at the same time"));
+        CompanyCreated::SignupRepeated => return Err(registered_meanwhile()),
+        CompanyCreated::IdTaken => {
+            return Err(ApiError::unavailable(std::time::Duration::from_secs(1)).caused_by("the company's id is taken"));
         }
     }
     tell_portal(&app, id).await;
@@ -155,6 +159,14 @@ pub(crate) async fn register(
         ..view(&request, id, environment, verified, &key, certificate, now)
     };
     Ok((StatusCode::CREATED, Json(view)))
+}
+
+/// Another request with the same key won. It was answered with the only API key, which this one must not replace.
+fn registered_meanwhile() -> ApiError {
+    ApiError::conflict(
+        "registered_meanwhile",
+        "another request with this idempotency_key registered the company at the same time: use its answer; if that got lost, send this request again",
+    )
 }
 
 /// A retry whose answer got lost: the same company, and a new key in place of the one that nobody saw.
@@ -178,9 +190,12 @@ async fn repeated(
     // Not the profile's default, which may have changed since: the body is the same, so is the environment it asked for.
     let environment = request.default_environment.unwrap_or(Environment::TesteCF);
     let (key, new_key) = api_key(company.id, &company.rnc, environment, now);
-    if !app.table.replace_signup_key(signup, new_key, now).await? {
-        return Err(ApiError::unavailable(std::time::Duration::from_secs(1))
-            .caused_by("two retries of one sign-up at the same time"));
+    let is_replaced = match app.table.replace_signup_key(signup, new_key, now).await {
+        Err(StoreError::Contended { .. }) => false,
+        replaced => replaced?,
+    };
+    if !is_replaced {
+        return Err(registered_meanwhile());
     }
     // A file that was accepted within the hour may have expired since: the company is there all the same.
     let identity = certificate(request, now).ok().flatten().map(|(identity, _)| identity);

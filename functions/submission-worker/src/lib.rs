@@ -5,6 +5,8 @@
 //! - A receipt is sent by one worker at a time: [`send`] claims it first, with a lease. Whoever finds a lease that ran out
 //!   without a verdict does not know whether the authority has the document, so [`look_up`] asks for the number, and the
 //!   receipt is sent again only after two negative answers a minute apart.
+//! - A document that was handed over and that the authority does not find for hours is looked up in the same way
+//!   ([`not_found`]): taken where it is, or sent again with the same bytes.
 //! - "Already used" is a rejection only if the copy that the authority holds is not ours ([`used_number`]).
 //! - The verdict is one write, with the outbox entry that makes the webhook certain ([`verdict`]).
 //! - A note is sent after the verdict on the receipt that it modifies ([`notes`]).
@@ -15,6 +17,7 @@
 
 mod hold;
 mod look_up;
+mod not_found;
 mod notes;
 mod poll;
 mod schedule;

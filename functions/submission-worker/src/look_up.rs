@@ -148,6 +148,25 @@ pub(crate) async fn ask(session: &Session<'_>, receipt: &Receipt) -> Result<Foun
     }
 }
 
+/// Asks for a number whose track id the authority does not find. The track id may still be in the list of the number.
+pub(crate) async fn ask_for_missing(session: &Session<'_>, receipt: &Receipt) -> Result<Found, TaxAuthError> {
+    let Some(signed) = &receipt.signed else {
+        return Ok(Found::Unclear);
+    };
+    match session.submissions(&receipt.company_rnc, &signed.encf).await? {
+        Submissions::Found(found) if found.iter().any(|one| Some(&one.track_id) == receipt.track_id.as_ref()) => {
+            // The document is there. Other bytes under the number do not make it disappear.
+            Ok(match state(session, receipt).await? {
+                Found::Nothing => Found::Unclear,
+                found => found,
+            })
+        }
+        Submissions::Found(found) => of_submissions(session, receipt, found).await,
+        Submissions::None(_) => Ok(Found::Nothing),
+        Submissions::Unclear(_) => Ok(Found::Unclear),
+    }
+}
+
 /// Which of a number's submissions is ours. The one that the receipt knows already is left aside, and so are those of receipts
 /// that were rejected under this number before.
 async fn of_submissions(

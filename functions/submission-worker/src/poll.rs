@@ -2,9 +2,9 @@
 
 use ecf_runtime::Outcome;
 use ecf_store::{LONGEST_DELAY, Receipt, StoreError, SubmissionJob};
-use ecf_taxauth::{Judged, ResultQuery, Session, TaxAuthError};
+use ecf_taxauth::{Judged, ResultQuery, Session, TaxAuthError, Verdict};
 
-use crate::{App, hold, later, schedule, send, verdict};
+use crate::{App, hold, later, not_found, schedule, send, verdict};
 
 /// Asks once; without a verdict, asks again after a growing wait.
 pub(crate) async fn poll(app: &App, job: &SubmissionJob) -> Result<Outcome<SubmissionJob>, StoreError> {
@@ -24,7 +24,13 @@ pub(crate) async fn poll(app: &App, job: &SubmissionJob) -> Result<Outcome<Submi
         .of_company(&receipt.scope.company);
     match result(&session, &receipt, track_id).await {
         Ok(judged) if judged.verdict.is_final() => verdict::record(app, job, &session, &receipt, &judged).await,
-        Ok(_) => Ok(schedule::poll_again(job)),
+        Ok(judged) if judged.verdict == Verdict::NotFound => not_found::look_up(app, job, &session, &receipt).await,
+        Ok(judged) => {
+            if judged.verdict == Verdict::InProcess {
+                not_found::found_again(app, &receipt).await?;
+            }
+            Ok(schedule::poll_again(job))
+        }
         Err(error) => {
             let chain = ecf_runtime::telemetry::chain(&error).to_string();
             tracing::warn!(receipt.id = %receipt.public_id, error = %chain, "no verdict yet");

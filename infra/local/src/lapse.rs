@@ -15,6 +15,9 @@ use serde::{Deserialize, Serialize};
 use crate::folder::StateFolder;
 use crate::start::StartError;
 
+/// What one call to the outside world needs, in real time.
+const ONE_CALL: Duration = Duration::from_secs(1);
+
 /// How fast time runs, and since when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Lapse {
@@ -80,6 +83,11 @@ impl Lapse {
     }
 
     /// How long one waits for so much of this time to pass.
+    /// A worker's time limit. The world outside does not run faster, so one call keeps the time that it needs.
+    pub(crate) fn time_limit(self, lapsed: Duration) -> Duration {
+        self.sleep(lapsed).max(lapsed.min(ONE_CALL))
+    }
+
     pub(crate) fn sleep(self, lapsed: Duration) -> Duration {
         lapsed / self.times.get()
     }
@@ -104,6 +112,21 @@ mod tests {
         assert_eq!(first.sleep(Duration::from_secs(60)), Duration::from_secs(1));
         let error = Lapse::of(&folder, NonZeroU32::new(2), later).unwrap_err().to_string();
         assert!(error.contains("60") && error.contains("--reset"), "{error}");
+    }
+
+    #[test]
+    fn r10_a_time_limit_leaves_time_for_one_call() {
+        let since = Timestamp::UNIX_EPOCH;
+        let lapse = |times| Lapse {
+            since,
+            times: NonZeroU32::new(times).unwrap(),
+        };
+        let seconds = Duration::from_secs;
+        assert_eq!(lapse(1).time_limit(seconds(65)), seconds(65));
+        assert_eq!(lapse(20).time_limit(seconds(60)), seconds(3));
+        assert_eq!(lapse(60).time_limit(seconds(28)), ONE_CALL);
+        // A folder that an earlier version began.
+        assert_eq!(lapse(1_200).time_limit(seconds(60)), ONE_CALL);
     }
 
     #[test]

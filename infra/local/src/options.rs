@@ -23,7 +23,7 @@ usage: ecf-local [--port PORT] [--data DIR] [--reset] [--json] [--simulator URL]
   --json            print one line of JSON when ready, for scripts
   --simulator URL   use this tax authority instead of the built-in simulator
   --portal URL      notify this address of each company that signs up, signed with the secret `portal_secret` of --json
-  --speed N         let time run N times faster: retries of hours in minutes (kept with the state)
+  --speed N         let time run N times faster, 1 to 60: retries of hours in minutes (kept with the state)
   --key-rate N      requests per second that one API key may send (default 50, as a deployment's; 0 for no limit)
   --aws-faults PERCENT[:SEED]
                     let so many of a hundred AWS calls fail, be throttled, get lost or come late
@@ -60,6 +60,9 @@ pub enum Command {
     },
     Help,
 }
+
+/// The highest speed at which a worker has time for one call before its time limit.
+const MOST_SPEED: NonZeroU32 = NonZeroU32::new(60).expect("not zero");
 
 /// How to run the system.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,7 +119,7 @@ impl Command {
                 Long("json") => json = true,
                 Long("simulator") => options.simulator = Some(parser.value()?.string()?),
                 Long("portal") => options.portal = Some(parser.value()?.parse_with(web_address)?),
-                Long("speed") => options.speed = Some(parser.value()?.parse()?),
+                Long("speed") => options.speed = Some(parser.value()?.parse_with(speed)?),
                 Long("key-rate") => options.key_rate = Some(parser.value()?.parse()?),
                 Long("aws-faults") => options.aws_faults = Some(parser.value()?.parse_with(fault_rate)?),
                 Long("check") => check = true,
@@ -154,6 +157,16 @@ fn web_address(text: &str) -> Result<String, String> {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => Ok(text.to_owned()),
         _ => Err(format!("`{text}` is not an http or https address")),
     }
+}
+
+/// Time limits and leases shrink with the speed: at 60 the limit of a send lasts a second, which one call needs.
+fn speed(text: &str) -> Result<NonZeroU32, String> {
+    let speed = text.parse().ok().filter(|speed: &NonZeroU32| *speed <= MOST_SPEED);
+    speed.ok_or_else(|| {
+        format!(
+            "`{text}` is not a speed from 1 to {MOST_SPEED}: a send may take 60 seconds and holds its receipt for 90 seconds of that time, so that nothing could be sent faster"
+        )
+    })
 }
 
 /// `5`, or `5:1234` for the row of faults that begins at this seed.
@@ -222,9 +235,12 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_argument_is_named() {
+    fn r10_an_unknown_argument_is_named_and_a_speed_has_its_bound() {
         assert!(parse(&["--prot"]).unwrap_err().to_string().contains("--prot"));
-        assert!(parse(&["--speed", "0"]).is_err());
+        for speed in ["0", "61", "1200", "fast", "-1"] {
+            let error = parse(&["--speed", speed]).unwrap_err().to_string();
+            assert!(error.contains("1 to 60") && error.contains("90 seconds"), "{error}");
+        }
         for portal in ["localhost:3000", "ftp://127.0.0.1/", "/companies"] {
             let error = parse(&["--portal", portal]).unwrap_err().to_string();
             assert!(error.contains(&format!("`{portal}`")), "{error}");

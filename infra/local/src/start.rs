@@ -165,7 +165,7 @@ impl Local {
                 Mounted::Queue(worker) => {
                     for source in &function.queues {
                         let url = provisioned.queue_url(&source.queue).unwrap_or_default().to_owned();
-                        let mapping = Mapping::new(url, source, lapse.sleep(function.timeout), worker.clone());
+                        let mapping = Mapping::new(url, source, lapse.time_limit(function.timeout), worker.clone());
                         for _ in 0..POLLERS {
                             let poller = pollers::poll(clients.sqs.clone(), mapping.clone(), work.stop.clone());
                             work.running.spawn(poller);

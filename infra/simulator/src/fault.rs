@@ -103,6 +103,8 @@ pub(crate) enum FaultKind {
     Garbage,
     /// 503 with a page.
     Maintenance,
+    /// The document gets a track id and is not kept: nobody finds it again.
+    Forget,
     /// The document is rejected with `codigo`, `mensaje`, `secuenciaUtilizada`.
     Reject,
     /// The document is conditionally accepted with `codigo`, `mensaje`.
@@ -117,6 +119,10 @@ pub(crate) struct Target<'a> {
     pub(crate) rnc: Option<&'a str>,
     pub(crate) encf: Option<&'a str>,
 }
+
+/// The order to keep nothing; travels with the request to the service.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Forgotten;
 
 /// A verdict that was ordered; travels with the request to the service.
 #[derive(Debug, Clone)]
@@ -169,6 +175,9 @@ impl FaultOrder {
             FaultKind::Status if self.status.is_none() => Some("status needs status".to_owned()),
             FaultKind::Reject | FaultKind::Conditional if !service.is_some_and(|one| uploads.contains(&one)) => {
                 Some("only recepcion and recepcionfc reach verdicts".to_owned())
+            }
+            FaultKind::Forget if service != Some(Service::Recepcion) => {
+                Some("only recepcion gives track ids".to_owned())
             }
             _ => None,
         }
@@ -310,6 +319,10 @@ async fn serve(post: &Post, request: Request, next: Next) -> Result<Response, Fa
                 Verdict::rejected_free
             };
             request.extensions_mut().insert(Forced(verdict(order.forced("0"))));
+            Ok(next.run(request).await)
+        }
+        FaultKind::Forget => {
+            request.extensions_mut().insert(Forgotten);
             Ok(next.run(request).await)
         }
         FaultKind::Conditional => {

@@ -83,7 +83,36 @@ pub async fn artifact(
     if kind == ArtifactKind::Ri && paper.format != Format::default() {
         document = format!("{document}-{}", paper.format);
     }
-    Ok(Download::new(bytes, kind.content_type(), kind.file_name(&document)))
+    let download = Download::new(bytes.clone(), kind.content_type(), kind.file_name(&document));
+    if download.fits() {
+        return Ok(download);
+    }
+    let name = stored_name(files, receipt, kind, paper, bytes).await?;
+    let (scope, id, disposition) = (&receipt.scope, &receipt.public_id, download.disposition());
+    let link = artifacts.link(scope, receipt.created_at, id, (kind, &name), &disposition);
+    Ok(download.at(link.await?))
+}
+
+/// Under which name the bucket has a file. One that is derived from another is stored now.
+async fn stored_name(
+    files: &Files,
+    receipt: &Receipt,
+    kind: ArtifactKind,
+    paper: Paper,
+    bytes: Bytes,
+) -> Result<ContentHash, ApiError> {
+    match kind {
+        ArtifactKind::Ri => Ok(files.printed_name(receipt, signed(receipt)?, paper).await?),
+        ArtifactKind::GeneratedXml => {
+            let (scope, created_at, id) = (&receipt.scope, receipt.created_at, &receipt.public_id);
+            let (artifacts, hash) = (files.artifacts(), ContentHash::of(&bytes));
+            match artifacts.get(scope, created_at, id, kind, &hash).await? {
+                Some(_) => Ok(hash),
+                None => Ok(artifacts.put(scope, created_at, id, kind, bytes).await?),
+            }
+        }
+        _ => Ok(ContentHash::of(&bytes)),
+    }
 }
 
 fn unprinted(error: PrintError) -> ApiError {

@@ -5,14 +5,16 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use bytes::Bytes;
-use http::{HeaderValue, header};
+use ecf_runtime::MOST_FILE_BYTES;
+use http::{HeaderValue, StatusCode, header};
 use sha2::{Digest, Sha256};
 
 /// A file: sent byte for byte, with its SHA-256 as entity tag. A caller that has it already gets 304 from the outermost
-/// layer.
+/// layer. One that no answer can carry is a redirect to an address of limited life.
 #[derive(Debug, Clone)]
 pub struct Download {
     bytes: Bytes,
+    link: Option<String>,
     content_type: &'static str,
     file_name: String,
 }
@@ -22,16 +24,38 @@ impl Download {
     pub fn new(bytes: impl Into<Bytes>, content_type: &'static str, file_name: impl Into<String>) -> Self {
         Self {
             bytes: bytes.into(),
+            link: None,
             content_type,
             file_name: file_name.into(),
         }
+    }
+
+    /// Whether an answer can carry it.
+    pub(crate) fn fits(&self) -> bool {
+        self.bytes.len() <= MOST_FILE_BYTES
+    }
+
+    /// The same file, fetched from another address.
+    pub(crate) fn at(self, link: String) -> Self {
+        Self {
+            link: Some(link),
+            ..self
+        }
+    }
+
+    pub(crate) fn disposition(&self) -> String {
+        format!("attachment; filename=\"{}\"", plain(&self.file_name))
     }
 }
 
 impl IntoResponse for Download {
     fn into_response(self) -> Response {
+        if let Some(link) = &self.link {
+            let headers = [(header::LOCATION, link.as_str()), (header::CACHE_CONTROL, "no-store")];
+            return (StatusCode::SEE_OTHER, headers).into_response();
+        }
+        let disposition = self.disposition();
         let tag = format!("\"{}\"", hex::encode(Sha256::digest(&self.bytes)));
-        let disposition = format!("attachment; filename=\"{}\"", plain(&self.file_name));
         let mut response = Response::new(Body::from(self.bytes));
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));

@@ -57,6 +57,8 @@ pub enum Condition {
     OperatorRetry,
     /// When an operator retries what was never sent: it begins anew, and may be withdrawn again.
     UnsentRetry,
+    /// When the tax authority does not know a document that it gave a track id for: it is sent again.
+    NotFound,
 }
 
 /// A way from one state to another.
@@ -77,6 +79,8 @@ pub struct Circumstances {
     pub sent: bool,
     /// An operator asks.
     pub operator: bool,
+    /// The tax authority was asked by number and does not have it.
+    pub not_found: bool,
 }
 
 impl Condition {
@@ -87,6 +91,7 @@ impl Condition {
             Self::NeverSent => !circumstances.sent,
             Self::OperatorRetry => circumstances.operator,
             Self::UnsentRetry => circumstances.operator && !circumstances.sent,
+            Self::NotFound => circumstances.not_found,
         }
     }
 }
@@ -140,7 +145,7 @@ impl ReceiptState {
                 Cancelled if NeverSent,
                 Incapacity if NeverSent
             ],
-            Self::Submitted => ways![Accepted, ConditionallyAccepted, Rejected, Failed],
+            Self::Submitted => ways![Accepted, ConditionallyAccepted, Rejected, Failed, Signed if NotFound],
             Self::Failed => ways![
                 Received if UnsentRetry,
                 Signed if OperatorRetry,
@@ -348,7 +353,7 @@ mod tests {
                  rejected (Summary), failed, cancelled (NeverSent)",
                 "contingency: submitted, accepted, conditionally_accepted, rejected, failed, \
                  cancelled (NeverSent), incapacity (NeverSent)",
-                "submitted: accepted, conditionally_accepted, rejected, failed",
+                "submitted: accepted, conditionally_accepted, rejected, failed, signed (NotFound)",
                 "failed: received (UnsentRetry), signed (OperatorRetry), cancelled (NeverSent), incapacity (NeverSent)",
                 "accepted: ",
                 "conditionally_accepted: ",
@@ -375,13 +380,25 @@ mod tests {
                 ..plain
             }
         ));
+        assert!(!Submitted.may_become(Signed, plain));
+        assert!(Submitted.may_become(
+            Signed,
+            Circumstances {
+                not_found: true,
+                ..plain
+            }
+        ));
         let before: Vec<_> = Submitted.predecessors(plain).collect();
         assert_eq!(before, [Signed, ReceiptState::Contingency]);
     }
 
     /// What can happen to a receipt, as the table sees it: where it would lead, and who asks.
-    fn anything() -> impl Strategy<Value = (ReceiptState, bool)> {
-        (proptest::sample::select(&ReceiptState::ALL[..]), any::<bool>())
+    fn anything() -> impl Strategy<Value = (ReceiptState, bool, bool)> {
+        (
+            proptest::sample::select(&ReceiptState::ALL[..]),
+            any::<bool>(),
+            any::<bool>(),
+        )
     }
 
     proptest! {
@@ -396,8 +413,8 @@ mod tests {
             use ReceiptState::{Cancelled, Failed, Incapacity, Submitted};
             let mut state = first;
             let mut sent = false;
-            for (next, operator) in events {
-                let circumstances = Circumstances { summary, sent, operator };
+            for (next, operator, not_found) in events {
+                let circumstances = Circumstances { summary, sent, operator, not_found };
                 let is_open = state.may_become(next, circumstances);
                 prop_assert_eq!(is_open, next.predecessors(circumstances).any(|before| before == state));
                 if !is_open {
@@ -409,7 +426,7 @@ mod tests {
                 sent |= next == Submitted;
                 state = next;
             }
-            prop_assert!(may_end(state, Circumstances { summary, sent, operator: true }), "{} is a dead end", state);
+            prop_assert!(may_end(state, Circumstances { summary, sent, operator: true, not_found: false }), "{} is a dead end", state);
         }
     }
 

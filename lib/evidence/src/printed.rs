@@ -88,6 +88,20 @@ impl Files {
         Ok(printed)
     }
 
+    /// The name under which [`Files::printed`] keeps it.
+    ///
+    /// # Errors
+    /// Failures of the store.
+    pub async fn printed_name(
+        &self,
+        receipt: &Receipt,
+        signed: &Signed,
+        paper: Paper,
+    ) -> Result<ContentHash, StoreError> {
+        let design = self.design(&receipt.scope.company).await?;
+        Ok(self.name(receipt, signed, paper.format, &design))
+    }
+
     /// Makes it from the signed bytes, beside the tasks that wait for others: it is nothing but computing.
     pub(crate) async fn print(
         &self,

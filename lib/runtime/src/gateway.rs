@@ -31,6 +31,9 @@ use crate::{Error, allow_origins, env::Env};
 /// The largest body of an answer: Lambda returns 6 MB, the rest is for headers.
 const MOST_BODY_BYTES: usize = 6 * 1024 * 1024 - 64 * 1024;
 
+/// The largest file that an answer carries: as Base64 it is the largest body.
+pub const MOST_FILE_BYTES: usize = MOST_BODY_BYTES / 4 * 3;
+
 /// What stands in place of an answer that Lambda would not return. The gateway would say 502 and nothing else.
 const TOO_LARGE: &str = r#"{"detail":{"code":"answer_too_large","message":"the answer is larger than 6 MB: ask for less at a time; a receipt of this request that was issued is answered again under its idempotency_key"}}"#;
 

@@ -18,7 +18,7 @@ pub mod telemetry;
 
 pub use clock::Clock;
 pub use cors::allow_origins;
-pub use gateway::{PublicAddress, RequestId, SourceAddress, answer, serve, serve_streaming, stream};
+pub use gateway::{MOST_FILE_BYTES, PublicAddress, RequestId, SourceAddress, answer, serve, serve_streaming, stream};
 pub use invoke::invoke;
 pub use lambda_http::{
     aws_lambda_events::apigw::{ApiGatewayProxyRequest, ApiGatewayProxyResponse},

@@ -31,6 +31,10 @@ pub enum Metric {
     ReceiptsHeld,
     /// Receipts that became older than an alarm hour without the authority having them.
     ReceiptsUndelivered,
+    /// Receipts that became older than an alarm hour in any other state that is not final.
+    ReceiptsStuck,
+    /// Receipts that are sent again, since the authority does not find the document that it gave a track id for.
+    ReceiptsNotFound,
     /// Calls that the authority did not answer as it should.
     TaxauthErrors,
     /// Hosts of the authority whose gate is not open.
@@ -60,6 +64,8 @@ impl Metric {
             Self::ReceiptsFailed => "ReceiptsFailed",
             Self::ReceiptsHeld => "ReceiptsHeld",
             Self::ReceiptsUndelivered => "ReceiptsUndelivered",
+            Self::ReceiptsStuck => "ReceiptsStuck",
+            Self::ReceiptsNotFound => "ReceiptsNotFound",
             Self::TaxauthErrors => "TaxauthErrors",
             Self::HostsAway => "HostsAway",
             Self::WebhooksDelivered => "WebhooksDelivered",

@@ -6,8 +6,9 @@
 //! of instead, and can be made again.
 
 use std::fmt;
+use std::time::Duration;
 
-use aws_sdk_s3::{Client, operation::get_object::GetObjectError, primitives::ByteStream};
+use aws_sdk_s3::{Client, operation::get_object::GetObjectError, presigning::PresigningConfig, primitives::ByteStream};
 use bytes::Bytes;
 use jiff::{Timestamp, tz::Offset};
 use sha2::{Digest, Sha256};
@@ -153,6 +154,9 @@ impl ArtifactKind {
         }
     }
 }
+
+/// How long [`Artifacts::link`] is good.
+pub const LINK_LIFE: Duration = Duration::from_secs(5 * 60);
 
 /// The bucket, by its name.
 #[derive(Debug, Clone)]
@@ -331,6 +335,31 @@ impl Artifacts {
     ) -> Result<Option<Bytes>, StoreError> {
         let key = object_key(scope, created_at, &receipt.to_string(), kind, hash);
         self.object(key, hash).await
+    }
+
+    /// An address that gives a stored document to anybody for [`LINK_LIFE`], for one that no answer can carry.
+    pub async fn link(
+        &self,
+        scope: &Scope,
+        created_at: Timestamp,
+        receipt: &ReceiptId,
+        (kind, hash): (ArtifactKind, &ContentHash),
+        disposition: &str,
+    ) -> Result<String, StoreError> {
+        let operation = "presign artifact";
+        let life = PresigningConfig::expires_in(LINK_LIFE).map_err(|error| StoreError::unexpected(operation, error))?;
+        let presigned = self
+            .client
+            .get_object()
+            .bucket(&self.bucket)
+            .key(object_key(scope, created_at, &receipt.to_string(), kind, hash))
+            .response_content_type(kind.content_type())
+            .response_content_disposition(disposition)
+            .response_cache_control("private, no-store")
+            .presigned(life)
+            .await
+            .map_err(|error| StoreError::from_sdk(operation, error))?;
+        Ok(presigned.uri().to_owned())
     }
 
     /// The document of the inbox with this hash.

@@ -70,7 +70,8 @@ pub fn local_config(endpoint_url: &str) -> SdkConfig {
         .region(Region::from_static("us-east-1"))
         .endpoint_url(endpoint_url)
         .credentials_provider(SharedCredentialsProvider::new(Credentials::new(
-            "local", "local", None, None, "local",
+            // The secret with which the emulator verifies presigned addresses.
+            "local", "test", None, None, "local",
         )))
         .build()
 }

@@ -91,7 +91,7 @@ mod register;
 mod table;
 mod vault;
 
-pub use artifacts::{ArtifactKind, Artifacts, ContentHash};
+pub use artifacts::{ArtifactKind, Artifacts, ContentHash, LINK_LIFE};
 pub use certificate_file::CertificateFile;
 pub use clients::{Clients, local_config};
 pub use dead_letters::DeadLetters;
@@ -110,21 +110,22 @@ pub use queues::{
 };
 pub use register::{NewRegister, Register, RegisterAnswer, RegisterEdition, Registered, Taxpayer};
 pub use table::{
-    Announcement, Annulment, AnnulmentCreated, AnnulmentState, Answered, ApiKey, ApiKeyCreated, Approval,
-    ApprovalCreated, ApprovalWay, Attempt, AttemptBegun, Audience, AuthorityState, AuthorityStatus, Breaker,
-    BuyerAnswer, BuyerDelivery, CallerTake, Cause, CertificateActivated, CertificateOwner, CertificateSummary, Changed,
-    Claim, Cleared, Closing, Company, CompanyChanges, CompanyCreated, CompanyDesign, CompanySettings, Condition,
-    Created, DAY_SHARDS, DayCounts, DayPage, Delivery, DeliveryState, DesignChanges, DirectoryEntry, DirectoryListing,
-    Door, DueDays, DueEntry, DueNumbers, DueRange, DueRecord, DueType, Edit, Failure, Failures, GivenAnswer,
-    HOLD_SPREAD, Host, InboxItem, Kept, KeyScope, KeyUses, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey,
-    ListedReceipt, LogoKind, Mode, ModifiedReceipt, NewApiKey, NewCompany, NewNote, NewRange, NewReceipt, NewSignup,
-    NewWebhook, Note, Notice, NoticeCategory, NoticeChange, NoticeChanged, NoticeContent, NoticeEdit, NoticeEvent,
-    NoticePage, NoticeSeverity, NoticeState, NumberHolder, NumberRange, Numbering, NumbersTaken, OUTCOME_UNKNOWN, Open,
-    Opened, OutboxEntry, PageRequest, Pause, Position, RANGE_SHARDS, RANGES_PER_TYPE, Range, RangeAlert, RangeChanges,
-    RangeId, RangeIdError, RangeState, Receipt, ReceiptFilter, ReceiptPage, Recorded, Reviewed, SHARDS, ServiceStatus,
-    SettingsChanges, Signed, SignedLater, SignupRecord, Span, SpeaksFor, StatusCheck, StoredLogo, StoredToken, Table,
-    Take, Thresholds, Told, ToldState, Turn, Undelivered, UnknownCertificateOwner, UnknownKeyScope, UnknownPosition,
-    UsedNumbers, Verdict, Verification, WEBHOOK_LIMIT, WRITTEN_WITHIN, WalkedPart, Webhook, WebhookChanges,
-    WebhookCreated, Window, Withdrawal, fiscal_day, last_to_close, quantity, webhook_context,
+    AlarmHours, AlarmTimes, Announcement, Annulment, AnnulmentCreated, AnnulmentState, Answered, ApiKey, ApiKeyCreated,
+    Approval, ApprovalCreated, ApprovalWay, Attempt, AttemptBegun, Audience, AuthorityState, AuthorityStatus, Awaited,
+    Breaker, BuyerAnswer, BuyerDelivery, CallerTake, Cause, CertificateActivated, CertificateOwner, CertificateSummary,
+    Changed, Claim, Cleared, Closing, Company, CompanyChanges, CompanyCreated, CompanyDesign, CompanySettings,
+    Condition, Created, DAY_SHARDS, DayCounts, DayPage, Delivery, DeliveryState, DesignChanges, DirectoryEntry,
+    DirectoryListing, Door, DueDays, DueEntry, DueNumbers, DueRange, DueRecord, DueType, Edit, Failure, Failures,
+    GivenAnswer, HOLD_SPREAD, Host, InboxItem, Kept, KeyScope, KeyUses, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND,
+    ListedApiKey, ListedReceipt, LogoKind, Mode, ModifiedReceipt, NOT_FOUND_PATIENCE, NewApiKey, NewCompany, NewNote,
+    NewRange, NewReceipt, NewSignup, NewWebhook, NoHours, NotFoundBy, Note, Notice, NoticeCategory, NoticeChange,
+    NoticeChanged, NoticeContent, NoticeEdit, NoticeEvent, NoticePage, NoticeSeverity, NoticeState, NumberHolder,
+    NumberRange, Numbering, NumbersTaken, OUTCOME_UNKNOWN, Open, Opened, OutboxEntry, PageRequest, Pause, Position,
+    RANGE_SHARDS, RANGES_PER_TYPE, Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Receipt,
+    ReceiptFilter, ReceiptPage, Recorded, Reviewed, SHARDS, ServiceStatus, SettingsChanges, Signed, SignedLater,
+    SignupRecord, Span, SpeaksFor, StatusCheck, StoredLogo, StoredToken, Table, Take, Thresholds, Told, ToldState,
+    Turn, Undelivered, UnknownCertificateOwner, UnknownKeyScope, UnknownPosition, UsedNumbers, Verdict, Verification,
+    WEBHOOK_LIMIT, WRITTEN_WITHIN, WalkedPart, Webhook, WebhookChanges, WebhookCreated, Window, Withdrawal, fiscal_day,
+    last_to_close, quantity, webhook_context,
 };
 pub use vault::{KeptUnder, SecretsPage, StoredCertificate, Vault};

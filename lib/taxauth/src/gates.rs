@@ -237,6 +237,22 @@ pub fn passage(condition: &Condition, host: Host, now: Timestamp) -> Passage {
     }
 }
 
+/// Until when receipts in full and summaries are held; `None`: they go out. While one call finds out whether a host is back, the others
+/// are held.
+///
+/// Summaries go to a host of their own with a token of the other one. A token that was had before may outlast an hour of an
+/// outage; nobody may count on it, so without the other host summaries count as held.
+#[must_use]
+pub fn held_until(condition: &Condition, now: Timestamp) -> [Option<Timestamp>; 2] {
+    let until = |host| match passage(condition, host, now) {
+        Passage::Free => None,
+        Passage::Probe => Some(now),
+        Passage::Closed(until) => Some(until),
+    };
+    let receipts = until(Host::Ecf);
+    [receipts, receipts.max(until(Host::Fc))]
+}
+
 fn tell(environment: Environment, host: Host, before: &Breaker, after: &Breaker) {
     match (&before.open, &after.open) {
         (None, Some(open)) => {

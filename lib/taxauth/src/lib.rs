@@ -41,7 +41,7 @@ pub use client::{TaxAuth, TimeOuts};
 pub use directory::{Directory, DirectoryError, Known, Wanted};
 pub use endpoints::{Endpoints, EndpointsError, Service, where_to_look};
 pub use error::{Lost, TaxAuthError};
-pub use gates::{Gates, Held, current_window, passage};
+pub use gates::{Gates, Held, current_window, held_until, passage};
 pub use services::{
     ReceiptQuery, ReceiptState, ResultQuery, Ruling, Sent, Submission, Submissions, SummaryQuery, read_grant,
 };

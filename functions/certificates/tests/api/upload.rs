@@ -3,6 +3,7 @@
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use ecf_store::{CertificateFile, Company, Identities};
 use ecf_testkit::{P12_PIN, test_p12};
+use futures::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -189,4 +190,27 @@ async fn what_may_surprise_is_told_in_warnings() {
     let uploaded = api.post_p12(CERTIFICATES, &near, &texts).await.expect(201);
     assert_eq!(warnings(&uploaded), ["expires_soon", "every_environment"]);
     assert_eq!(uploaded["environment"], "TesteCF");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn r10_uploads_at_one_time_are_stored_or_conflict() {
+    let api = Api::start().await;
+    let files = ["2028-11-01", "2028-11-02", "2028-11-03", "2028-11-04"];
+    let files = files.map(|until| p12_of("IDCDO-00100000001", "2026-11-01", until));
+    for _ in 0..6 {
+        let answers = join_all(files.iter().map(|file| api.upload(file, P12_PIN))).await;
+        for answer in answers {
+            if answer.status != 201 {
+                assert_eq!(answer.expect(409)["detail"]["code"], "uploaded_meanwhile");
+            }
+        }
+    }
+    let last = api.upload(&files[0], P12_PIN).await.expect(201);
+    let active: Vec<_> = api
+        .listed()
+        .await
+        .into_iter()
+        .filter(|(_, is_active)| *is_active)
+        .collect();
+    assert_eq!(active, [(id_of(&last), true)]);
 }

@@ -1,7 +1,9 @@
 //! `GET /api/v1/client/summary`.
 
 use ecf::{Environment, ReceiptState};
-use ecf_store::{AuthorityStatus, NewRange, NewWebhook, Numbering, WebhookId, Window, fiscal_day};
+use ecf_store::{
+    AuthorityStatus, Breaker, Cause, Host, NewRange, NewWebhook, Numbering, Open, WebhookId, Window, fiscal_day,
+};
 use jiff::ToSpan as _;
 use serde_json::json;
 
@@ -194,4 +196,30 @@ async fn an_authority_out_of_reach_is_told() {
     let taxauth = api.get(SUMMARY).await.expect(200)["taxauth"].clone();
     let expected = json!({ "receipts": "held", "summaries": "held", "recommend_contingency": true });
     assert_eq!(taxauth, expected);
+}
+
+#[tokio::test]
+async fn r8_summaries_are_held_while_no_token_can_be_had_for_them() {
+    for (away, receipts) in [(Host::Ecf, "held"), (Host::Fc, "sent")] {
+        let api = Api::start().await;
+        let now = api.stack.clock().now();
+        let open = Open {
+            since: now,
+            cause: Cause::Failures,
+            probe_at: now + 10.minutes(),
+            probing_until: None,
+        };
+        let next = Breaker {
+            open: Some(open),
+            ..Breaker::default()
+        };
+        let table = api.stack.table();
+        table
+            .replace_breaker(Environment::TesteCF, away, &Breaker::default(), next)
+            .await
+            .unwrap();
+        let taxauth = api.get(SUMMARY).await.expect(200)["taxauth"].clone();
+        let expected = json!({ "receipts": receipts, "summaries": "held", "recommend_contingency": true });
+        assert_eq!(taxauth, expected, "{away}");
+    }
 }

@@ -5,6 +5,7 @@
 mod artifacts;
 mod events;
 mod files;
+mod links;
 mod list;
 mod printed;
 mod seeded;

@@ -2,7 +2,7 @@
 //! while there is something to do; and the day's counters say how many there are.
 
 use ecf::ReceiptState;
-use ecf_store::{ArtifactKind, ContentHash, DayCounts, ListedReceipt, OUTCOME_UNKNOWN, Receipt, Scope, StoreError};
+use ecf_store::{ArtifactKind, ContentHash, DayCounts, ListedReceipt, Receipt, Scope, StoreError};
 use jiff::civil::Date;
 
 use super::{Findings, Problem, notes};
@@ -59,6 +59,7 @@ async fn look_at(app: &App, receipt: &Receipt, findings: &mut Findings) -> Resul
     look_at_documents(app, receipt, &mut problems).await?;
     notes::look_at(app, receipt, &mut problems).await?;
     look_at_due(receipt, &mut problems);
+    look_at_age(app, receipt, &mut problems);
     let withdrawn = matches!(receipt.state, ReceiptState::Cancelled | ReceiptState::Incapacity);
     findings.to_annul.extend(receipt.encf().filter(|_| withdrawn));
     let encf = receipt.encf().copied();
@@ -129,10 +130,10 @@ async fn look_at_documents(app: &App, receipt: &Receipt, problems: &mut Found) -
 }
 
 fn look_at_due(receipt: &Receipt, problems: &mut Found) {
-    let waits_for_a_person =
-        receipt.state == ReceiptState::Failed || receipt.error_code.as_deref() == Some(OUTCOME_UNKNOWN);
-    let has_next_step = !receipt.outbox.is_empty() || !(receipt.state.is_final() || waits_for_a_person);
+    let has_next_step = !receipt.outbox.is_empty() || !receipt.state.is_final();
     match receipt.next_action_at {
+        // On the index until its last alarm, and off it then.
+        _ if receipt.waits_for_a_person() => {}
         None if has_next_step => {
             problems.push(("not_due", format!("it is {} and nothing looks after it", receipt.state)))
         }
@@ -141,6 +142,12 @@ fn look_at_due(receipt: &Receipt, problems: &mut Found) {
             format!("it is {}, done, and looked after at {at}", receipt.state),
         )),
         _ => {}
+    }
+}
+
+fn look_at_age(app: &App, receipt: &Receipt, problems: &mut Found) {
+    if let Some((_, hours)) = app.alarm_times.reached(receipt, app.clock.now()) {
+        problems.push(("stuck", format!("it is {} for more than {hours} hours", receipt.state)));
     }
 }
 

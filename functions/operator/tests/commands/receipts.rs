@@ -1,7 +1,7 @@
 //! Receipts that need a hand.
 
 use ecf::ReceiptState;
-use ecf_store::{Claim, Failure, Receipt, Recorded, SubmissionJob};
+use ecf_store::{Claim, Failure, NOT_FOUND_PATIENCE, Receipt, Recorded, SubmissionJob};
 use ecf_testkit::{Queue, send_job};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -119,7 +119,7 @@ async fn a_lost_send_that_did_not_arrive_is_sent_again() {
 async fn a_lost_send_that_arrived_is_asked_for_by_its_track_id() {
     let world = World::start().await;
     let lost = world.of_unknown_outcome("E310000000001").await;
-    assert_eq!(lost.next_action_at, None);
+    assert!(lost.waits_for_a_person());
     let answer = world.resolve(&lost, json!({ "track_id": "track-1" })).await;
     assert_eq!(answer["queued"], "poll", "{answer}");
     let known = world.record(&lost).await;
@@ -153,4 +153,91 @@ async fn a_verdict_that_was_looked_up_is_recorded_and_told() {
         );
         assert_eq!(world.stack.take_messages(Queue::Webhook).await.len(), 1);
     }
+}
+
+impl World {
+    /// A receipt with a track id and without a verdict, hours after its send.
+    async fn submitted(&self, encf: &str) -> Receipt {
+        let receipt = self.signed(encf).await;
+        let (table, now) = (self.table(), self.stack.clock().now());
+        let (scope, id) = (receipt.scope, receipt.public_id);
+        table.claim_send(&scope, &id, now, LEASE).await.unwrap();
+        written(table.record_submitted(&scope, &id, encf, now).await.unwrap())
+    }
+}
+
+#[tokio::test]
+async fn r1_a_submitted_receipt_without_a_verdict_is_decided_after_its_hours() {
+    let world = World::start().await;
+    let verdicts = [
+        ("E310000000001", json!("accepted"), ReceiptState::Accepted),
+        ("E310000000002", json!({ "rejected": {} }), ReceiptState::Rejected),
+    ];
+    for (encf, outcome, state) in verdicts {
+        let submitted = world.submitted(encf).await;
+        assert_eq!(refusal(&world.resolve(&submitted, outcome.clone()).await), "too_early");
+        world.stack.clock().advance(NOT_FOUND_PATIENCE);
+        let answer = world.resolve(&submitted, outcome).await;
+        assert_eq!(answer["queued"], "event", "{answer}");
+        let judged = world.record(&submitted).await;
+        assert_eq!(judged.state, state);
+        let decision = judged.operator_decision.unwrap();
+        assert!(decision.contains("resolve_outcome"), "{decision}");
+    }
+    world.stack.leave_messages();
+}
+
+#[tokio::test]
+async fn r1_no_decision_frees_the_number_of_a_document_that_may_still_be_judged() {
+    let world = World::start().await;
+    let submitted = world.submitted("E310000000001").await;
+    world.stack.clock().advance(NOT_FOUND_PATIENCE);
+    let free = json!({ "rejected": { "secuencia_utilizada": false } });
+    assert_eq!(refusal(&world.resolve(&submitted, free).await), "number_may_be_used");
+    assert_eq!(
+        refusal(&world.resolve(&submitted, json!("not_arrived")).await),
+        "not_looked_up"
+    );
+    let unchanged = world.record(&submitted).await;
+    assert_eq!(unchanged, submitted);
+}
+
+#[tokio::test]
+async fn r1_a_submitted_receipt_that_was_never_received_is_sent_again() {
+    let world = World::start().await;
+    let submitted = world.submitted("E310000000001").await;
+    world.stack.clock().advance(NOT_FOUND_PATIENCE);
+    let (table, now) = (world.table(), world.stack.clock().now());
+    let looked_up = table.record_not_found(&submitted.scope, &submitted, now).await;
+    let looked_up = written(looked_up.unwrap());
+    let answer = world.resolve(&looked_up, json!("not_arrived")).await;
+    assert_eq!(
+        (&answer["queued"], &answer["receipt"]["status"]),
+        (&json!("send"), &json!("signed"))
+    );
+    let returned = world.record(&submitted).await;
+    assert_eq!((returned.track_id, returned.lost_track_ids.len()), (None, 1));
+    let claim = table
+        .claim_resend(&submitted.scope, &submitted.public_id, now, LEASE)
+        .await;
+    assert!(matches!(claim.unwrap(), Claim::Claimed(receipt) if receipt.send_attempt == 2));
+    world.stack.leave_messages();
+}
+
+#[tokio::test]
+async fn r1_a_lost_send_whose_look_ups_say_nothing_is_decided_after_its_hours() {
+    let world = World::start().await;
+    let receipt = world.signed("E310000000001").await;
+    let (table, now) = (world.table(), world.stack.clock().now());
+    let (scope, id) = (receipt.scope, receipt.public_id);
+    table.claim_send(&scope, &id, now, LEASE).await.unwrap();
+    assert_eq!(
+        refusal(&world.resolve(&receipt, json!("accepted")).await),
+        "too_early",
+        "a worker holds it"
+    );
+    world.stack.clock().advance(NOT_FOUND_PATIENCE);
+    let answer = world.resolve(&receipt, json!("accepted")).await;
+    assert_eq!(answer["receipt"]["status"], "accepted", "{answer}");
+    world.stack.leave_messages();
 }

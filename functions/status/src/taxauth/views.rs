@@ -3,7 +3,7 @@
 use ecf::Environment;
 use ecf_api::Instant;
 use ecf_store::{Cause, Condition, Host, ServiceStatus, StatusCheck, Window};
-use ecf_taxauth::{Passage, current_window, passage};
+use ecf_taxauth::{current_window, held_until};
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -234,7 +234,7 @@ impl MaintenanceView {
 pub(crate) enum Impact {
     /// They go out.
     None,
-    /// Either receipts in full or summaries are held.
+    /// Summaries alone are held.
     Partial,
     /// All are held.
     Held,
@@ -249,7 +249,7 @@ pub(crate) struct ImpactView {
     issuing: &'static str,
     /// `sent` or `held`: receipts in full, and the questions for their verdicts.
     receipts: &'static str,
-    /// `sent` or `held`: summaries of consumer invoices.
+    /// `sent` or `held`: summaries of consumer invoices. They are held with the receipts, since their token comes from the same host.
     summaries: &'static str,
     recommend_contingency: bool,
     /// `maintenance` (announced), `unreachable` (our calls fail) or `reported` (the status service says so).
@@ -261,13 +261,7 @@ pub(crate) struct ImpactView {
 
 impl ImpactView {
     pub(super) fn of(environment: Environment, condition: &Condition, now: Timestamp) -> Self {
-        // While a call finds out whether a host is back, the others are held.
-        let until = |host| match passage(condition, host, now) {
-            Passage::Free => None,
-            Passage::Probe => Some(now),
-            Passage::Closed(until) => Some(until),
-        };
-        let [receipts, summaries] = Host::ALL.map(until);
+        let [receipts, summaries] = held_until(condition, now);
         let impact = match (receipts, summaries) {
             (None, None) => Impact::None,
             (Some(_), Some(_)) => Impact::Held,

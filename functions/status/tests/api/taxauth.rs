@@ -221,7 +221,7 @@ async fn c14_a_status_service_that_refuses_makes_the_authority_unknown_and_never
 }
 
 #[tokio::test]
-async fn without_a_key_for_it_the_status_service_is_not_asked_and_our_own_calls_tell() {
+async fn r8_without_a_key_for_it_the_status_service_is_not_asked_and_our_own_calls_tell() {
     let world = World::with_key(None).await;
     let status = world.get("/refresh").await;
     assert_eq!(
@@ -248,7 +248,12 @@ async fn without_a_key_for_it_the_status_service_is_not_asked_and_our_own_calls_
     let impact = world.get("/impact/TesteCF").await;
     assert_eq!(
         (&impact["impact"], &impact["reason"]),
-        (&json!("partial"), &json!("unreachable"))
+        (&json!("held"), &json!("unreachable"))
+    );
+    // The host of summaries is there; the one that gives tokens is not.
+    assert_eq!(
+        (&impact["receipts"], &impact["summaries"]),
+        (&json!("held"), &json!("held"))
     );
     assert_eq!(world.get("/maintenance").await["recommend_contingency"], true);
     assert_eq!(world.get("").await["operational"], false);

@@ -152,8 +152,9 @@ async fn where_nothing_can_be_looked_up_an_operator_decides() {
     let receipt = world.receipt(&issued).await;
     assert_eq!(receipt.state, ReceiptState::Submitted, "{encf}");
     assert_eq!(receipt.error_code.as_deref(), Some("outcome_unknown"));
+    assert!(receipt.waits_for_a_person());
     assert!(receipt.error_message.unwrap().contains("an operator decides"));
-    assert_eq!((receipt.track_id, receipt.next_action_at), (None, None));
+    assert_eq!(receipt.track_id, None);
     // Whatever still comes for it, nothing is sent.
     world.queue(&ecf_testkit::send_job(&issued));
     world.run().await;

@@ -7,6 +7,7 @@ mod attempts;
 mod authority;
 mod crashes;
 mod lost_answers;
+mod not_found;
 mod notes;
 mod numbers;
 mod outages;

@@ -2,6 +2,7 @@
 
 use ecf::ReceiptState;
 use ecf_store::Receipt;
+use jiff::SignedDuration;
 use serde_json::{Value, json};
 
 use crate::world::World;
@@ -13,7 +14,8 @@ fn assert_failed(receipt: &Receipt, code: &str, message: &str) {
     assert_eq!(receipt.state, ReceiptState::Failed, "{receipt:?}");
     assert_eq!(receipt.error_code.as_deref(), Some(code));
     assert_eq!(receipt.error_message.as_deref(), Some(message));
-    assert_eq!((receipt.next_action_at, receipt.lease_until), (None, None));
+    let first_alarm = receipt.updated_at + SignedDuration::from_hours(1);
+    assert_eq!((receipt.next_action_at, receipt.lease_until), (Some(first_alarm), None));
     assert!(receipt.signed.is_some(), "the bytes stay for the retry");
 }
 

@@ -143,7 +143,7 @@ impl World {
             self.run().await;
             self.tell().await;
             let now = self.receipt(receipt).await;
-            let Some(next) = now.next_action_at else {
+            let Some(next) = now.next_action_at.filter(|_| !now.waits_for_a_person()) else {
                 return now;
             };
             if next > self.now() {

@@ -7,6 +7,7 @@ mod answers;
 mod budget;
 mod certification;
 mod crowd;
+mod dead_ends;
 mod events;
 mod exchange;
 mod faults;

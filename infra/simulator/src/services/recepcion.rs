@@ -14,9 +14,9 @@ use crate::{
     call::Caller,
     facts::Facts,
     failure::Failure,
-    fault::Forced,
+    fault::{Forced, Forgotten},
     reception,
-    state::Kind,
+    state::{Kind, random_id},
     upload::{self, Upload},
 };
 
@@ -28,6 +28,7 @@ async fn recibir(
     State(app): State<App>,
     caller: Caller,
     forced: Option<Extension<Forced>>,
+    forgotten: Option<Extension<Forgotten>>,
     request: Request,
 ) -> Result<Response, Failure> {
     let upload = Upload::take(request).await?;
@@ -40,9 +41,15 @@ async fn recibir(
         return Ok(upload::refusal(&refusal, caller.form));
     }
     let forced = forced.map(|Extension(forced)| forced);
-    let decision = reception::decide(app, caller.environment, Kind::Ecf, document, facts, forced).await?;
+    let track_id = match forgotten {
+        Some(_) => random_id(),
+        None => {
+            let decision = reception::decide(app, caller.environment, Kind::Ecf, document, facts, forced).await?;
+            decision.track_id
+        }
+    };
     Ok(Answer::new("RespuestaRecepcion")
-        .field("trackId", decision.track_id)
+        .field("trackId", track_id)
         .field("error", Value::Null)
         .field("mensaje", Value::Null)
         .respond(caller.form))

@@ -121,6 +121,15 @@ impl Table {
         Ok(matches!(self.apply("claim due", change).await?, Applied::Done(_)))
     }
 
+    /// Takes an entry off the index. `false`: somebody moved it, or it is off already.
+    pub async fn drop_due(&self, entry: &DueEntry) -> Result<bool, StoreError> {
+        let change = Change::of(entry.key())
+            .remove(&[DUE.pk, DUE.sk])
+            .when("#ds = :seen")
+            .bind(":seen", text(keys::due_sort(entry.at)));
+        Ok(matches!(self.apply("drop due", change).await?, Applied::Done(_)))
+    }
+
     /// Sets when housekeeping looks after a receipt that waits. `false`: nothing is due for it.
     pub async fn postpone(&self, scope: &Scope, receipt: &ReceiptId, next: Timestamp) -> Result<bool, StoreError> {
         let change = Change::of(keys::receipt(scope, receipt))

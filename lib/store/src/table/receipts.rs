@@ -3,7 +3,7 @@
 //!
 //! A typical item stays under 1 KB, so that each write costs one unit; hence the short attribute names, which
 //! `record.rs` lists. `creation.rs` has the one transaction that makes an answer true, `sending.rs` the claims before
-//! each send, `holding.rs` what waits for the authority, `verdict.rs` and `ending.rs` the end of the way, `notes.rs` what notes take from the receipts that they modify,
+//! each send, `holding.rs` what waits for the authority, `missing.rs` what it does not find any more, `stuck.rs` the alarms about what waits too long, `verdict.rs` and `ending.rs` the end of the way, `notes.rs` what notes take from the receipts that they modify,
 //! `delivery.rs` the way to the buyer, `buyer.rs` what the buyer says, `finding.rs` the other ways to a receipt, `listing.rs` many of them in order, `walking.rs` all of a span.
 
 mod batch;
@@ -14,10 +14,12 @@ mod ending;
 mod finding;
 mod holding;
 mod listing;
+mod missing;
 mod notes;
 mod operating;
 mod record;
 mod sending;
+mod stuck;
 mod verdict;
 mod walking;
 mod withdrawal;
@@ -34,10 +36,12 @@ pub(super) use finding::read_listed;
 use finding::{Left, Predecessor};
 pub use holding::HOLD_SPREAD;
 pub use listing::{PageRequest, Position, ReceiptFilter, ReceiptPage, UnknownPosition};
+pub use missing::{NOT_FOUND_PATIENCE, NotFoundBy};
 pub use notes::{Cleared, ModifiedReceipt, NewNote, Note};
 #[cfg(feature = "testing")]
 pub(super) use record::seeded_item;
 pub use sending::{Claim, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, OUTCOME_UNKNOWN};
+pub use stuck::{AlarmHours, AlarmTimes, Awaited, NoHours};
 pub use verdict::{Failure, Recorded, Verdict};
 pub use walking::{Span, WalkedPart};
 pub use withdrawal::Withdrawal;
@@ -96,6 +100,8 @@ pub struct Receipt {
     pub predecessor: Option<ReceiptId>,
     /// The authority's ids of documents of ours that had this number before.
     pub earlier_track_ids: Vec<String>,
+    /// The track ids of this receipt that the authority did not find any more.
+    pub lost_track_ids: Vec<String>,
     /// What is still to be told, and to whom.
     pub outbox: Vec<OutboxEntry>,
     /// What it modifies, when it is a note on a receipt that was issued here.
@@ -104,6 +110,10 @@ pub struct Receipt {
     pub waiting_notes: Vec<ReceiptId>,
     /// How many hours it had waited for the authority when somebody was alarmed about it last.
     pub delivery_alarm_hours: Option<u32>,
+    /// The last alarm about the time in a state other than `signed` and `contingency`.
+    pub state_alarm: Option<String>,
+    /// What an operator decided last, and when.
+    pub operator_decision: Option<String>,
     /// How its way to the buyer stands, who receives electronically.
     pub buyer_delivery: Option<BuyerDelivery>,
     /// What the buyer said of it.
@@ -218,8 +228,8 @@ fn in_states(change: Change, states: impl IntoIterator<Item = ReceiptState>, als
 
 /// The condition that the state table allows the step to `next`, and `also`.
 fn as_the_table_says(change: Change, next: ReceiptState, also: &str) -> Change {
-    // None of these steps is the operator's.
-    let ways = ways_to(next).filter(|(_, condition)| !is_retry(*condition));
+    // None of these steps is the operator's, or that of `return_to_send`.
+    let ways = ways_to(next).filter(|(_, condition)| !is_retry(*condition) && *condition != Condition::NotFound);
     any_of(change, ways, also)
 }
 
@@ -248,7 +258,8 @@ fn any_of(change: Change, ways: impl Iterator<Item = (ReceiptState, Condition)>,
     for (place, (state, condition)) in ways.enumerate() {
         let value = format!(":state{place}");
         let holds = match condition {
-            Condition::Always | Condition::OperatorRetry => None,
+            // Who asks for these adds their conditions.
+            Condition::Always | Condition::OperatorRetry | Condition::NotFound => None,
             Condition::Summary => Some("attribute_exists(#rf)"),
             // A claim may have become a send, unless it was given back.
             Condition::NeverSent | Condition::UnsentRetry => {

@@ -1,7 +1,7 @@
 //! The condition of the authority, and receipts that are held because of it.
 
 use ecf::{Environment, ReceiptState};
-use ecf_store::{AuthorityStatus, Breaker, Cause, HOLD_SPREAD, Host, Open, ServiceStatus, Window};
+use ecf_store::{AuthorityStatus, Awaited, Breaker, Cause, HOLD_SPREAD, Host, Open, ServiceStatus, Window};
 use jiff::SignedDuration;
 
 use crate::support::{app, noon};
@@ -141,7 +141,7 @@ async fn an_alarm_is_noted_once_for_each_hour_and_not_for_what_was_handed_over()
     let receipt = app.receipt("order-1", "E310000000001").await;
     let alarm = async |hours| {
         app.table
-            .record_delivery_alarm(&app.scope, &receipt, hours)
+            .record_alarm(&app.scope, &receipt, (Awaited::Delivery, hours))
             .await
             .unwrap()
     };

@@ -182,7 +182,11 @@ async fn an_outcome_nobody_can_look_up_waits_for_the_operator_and_may_still_lear
     };
     assert_eq!(receipt.state, ReceiptState::Submitted);
     assert_eq!(receipt.error_code.as_deref(), Some("outcome_unknown"));
-    assert_eq!((receipt.next_action_at, receipt.track_id), (None, None));
+    assert_eq!(
+        (receipt.next_action_at, receipt.track_id.as_deref()),
+        (Some(after(40) + SignedDuration::from_hours(1)), None)
+    );
+    assert!(receipt.waits_for_a_person());
     assert!(matches!(
         app.claim(&id, at("2026-11-28T16:00:00Z")).await,
         Claim::NotSendable(_)

@@ -284,7 +284,8 @@ async fn a_failure_keeps_its_reason_and_is_not_due() {
     assert_eq!(receipt.error_code.as_deref(), Some("refused"));
     assert_eq!(receipt.error_message.as_deref(), Some("no"));
     assert_eq!(receipt.taxauth_response.as_deref(), Some(r#"{"mensaje":"no"}"#));
-    assert_eq!((receipt.next_action_at, receipt.lease_until), (None, None));
+    let first_alarm = noon() + SignedDuration::from_hours(1);
+    assert_eq!((receipt.next_action_at, receipt.lease_until), (Some(first_alarm), None));
     let verdict = verdict(ReceiptState::Accepted, &[]);
     let outcome = app
         .table

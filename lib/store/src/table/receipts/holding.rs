@@ -1,12 +1,11 @@
-//! Holding a receipt while the authority is out of reach, and the alarm about one that waits too long.
+//! Holding a receipt while the authority is out of reach.
 
 use ecf::ReceiptState;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
     Receipt, in_states,
-    record::{DELIVERY_ALARM, STATE, UPDATED_AT},
-    waiting,
+    record::{STATE, UPDATED_AT},
 };
 use crate::{
     StoreError,
@@ -14,7 +13,7 @@ use crate::{
     table::{
         Table,
         change::Change,
-        item::{instant, number, text},
+        item::{instant, text},
         keys::{self, DUE},
         write::Applied,
     },
@@ -44,17 +43,5 @@ impl Table {
         let idle = "attribute_exists(#ds) AND (attribute_not_exists(#lu) OR #lu <= :now)";
         let change = in_states(change, [ReceiptState::Signed], idle).bind(":now", instant(now));
         Ok(matches!(self.apply("hold", change).await?, Applied::Done(_)))
-    }
-
-    /// Notes that somebody was alarmed about a receipt that the authority does not have after so many hours. `false`:
-    /// somebody was before, or the authority has it by now.
-    pub async fn record_delivery_alarm(&self, scope: &Scope, seen: &Receipt, hours: u32) -> Result<bool, StoreError> {
-        let change = Change::of(keys::receipt(scope, &seen.public_id)).set(DELIVERY_ALARM, number(hours));
-        let change =
-            in_states(change, waiting(), "(attribute_not_exists(#da) OR #da < :hours)").bind(":hours", number(hours));
-        Ok(matches!(
-            self.apply("record delivery alarm", change).await?,
-            Applied::Done(_)
-        ))
     }
 }

@@ -16,6 +16,8 @@
 //! | `nm`, `na` | e-NCF that it is a note on, code 1 | | `rv`, `ho` | counts there, is held back |
 //! | `wn` | notes that wait for its verdict | | `et` | track ids of earlier receipts of this number |
 //! | `pv` | the receipt that left the number | | `rq` | the request that gave the number |
+//! | `aw` | last alarm about a state: `submitted 6` | | `lt` | track ids that the authority does not find |
+//! | `od` | the last decision of an operator | | | |
 //! | `da` | hours after which somebody was alarmed | | `ba`, `br`, `bx`, `bt`, `bs` | the buyer's answer, reason, hash, received, signer |
 //! | `va`, `vs`, `vr`, `vx`, `vt` | way to the buyer: attempts, state, words, ARECF, when | | `nt` | a webhook took the verdict |
 
@@ -78,6 +80,9 @@ pub(super) const RESERVED: &str = "rv";
 pub(super) const HELD: &str = "ho";
 pub(super) const WAITING_NOTES: &str = "wn";
 pub(super) const DELIVERY_ALARM: &str = "da";
+pub(super) const STATE_ALARM: &str = "aw";
+pub(super) const LOST_TRACK_IDS: &str = "lt";
+pub(super) const OPERATOR_DECISION: &str = "od";
 pub(super) const NOTIFIED_AT: &str = "nt";
 
 /// What a finished send or look-up leaves behind no more.
@@ -183,6 +188,7 @@ fn waiting_notes(earlier: &Predecessor) -> Option<AttributeValue> {
 fn track_ids_with_its_own(Predecessor { receipt, .. }: &Predecessor) -> Option<AttributeValue> {
     let mut track_ids = receipt.earlier_track_ids.clone();
     track_ids.extend(receipt.track_id.clone());
+    track_ids.extend(receipt.lost_track_ids.clone());
     (!track_ids.is_empty()).then(|| texts(track_ids))
 }
 
@@ -241,10 +247,13 @@ pub(super) fn read(stored: &Stored) -> Result<Receipt, StoreError> {
         taxauth_response: owned(RESPONSE)?,
         predecessor: stored.opt_parse(PREDECESSOR)?,
         earlier_track_ids: stored.texts(EARLIER_TRACK_IDS)?.to_vec(),
+        lost_track_ids: stored.texts(LOST_TRACK_IDS)?.to_vec(),
         outbox: read_outbox(stored)?,
         note: read_note(stored)?,
         waiting_notes: read_waiting_notes(stored)?,
         delivery_alarm_hours: stored.opt_parse(DELIVERY_ALARM)?,
+        state_alarm: owned(STATE_ALARM)?,
+        operator_decision: owned(OPERATOR_DECISION)?,
         buyer_delivery: delivery::read(stored)?,
         buyer_answer: buyer::read(stored)?,
         notified_at: stored.opt_instant(NOTIFIED_AT)?,

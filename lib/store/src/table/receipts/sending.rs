@@ -11,10 +11,10 @@ use jiff::{SignedDuration, Timestamp};
 use super::{
     Receipt, Recorded, in_states,
     record::{
-        self, ERROR_CODE, ERROR_MESSAGE, LEASE, LEASE_KEY, LEASE_UNTIL, LOOKED_UP_AT, LOST_SEND, NEGATIVES, NOT_DUE,
+        self, ERROR_CODE, ERROR_MESSAGE, LEASE, LEASE_KEY, LEASE_UNTIL, LOOKED_UP_AT, LOST_SEND, NEGATIVES,
         SEND_ATTEMPT, SEND_STARTED_AT, STATE, SUBMITTED_AT, UPDATED_AT,
     },
-    verdict::recorded,
+    verdict::{ALARM_LOOK, recorded},
     waiting,
 };
 use crate::{
@@ -24,7 +24,7 @@ use crate::{
         Table,
         change::Change,
         item::{Stored, flag, instant, number, text, to_millis},
-        keys::{self, TRACK},
+        keys::{self, DUE, TRACK},
         write::{Applied, dice},
     },
 };
@@ -206,8 +206,8 @@ impl Table {
             .set(ERROR_MESSAGE, text(message))
             .set(SUBMITTED_AT, instant(now))
             .set(UPDATED_AT, instant(now))
-            .remove(&LEASE)
-            .remove(&NOT_DUE);
+            .set(DUE.sk, text(keys::due_sort(now + ALARM_LOOK)))
+            .remove(&LEASE);
         let change =
             in_states(change, waiting(), "#sa = :attempt AND attribute_exists(#lu)").bind(":attempt", number(attempt));
         recorded(self.apply("record outcome unknown", change).await?)

@@ -4,7 +4,7 @@
 //! the receipt stays on the due index, so each is told at least once.
 
 use ecf::ReceiptState;
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::{
     OutboxEntry, Receipt, as_the_table_says,
@@ -28,6 +28,8 @@ use crate::{
     },
 };
 
+/// When housekeeping first looks whether a person has seen a receipt that stopped.
+pub(super) const ALARM_LOOK: SignedDuration = SignedDuration::from_hours(1);
 /// How often an outbox entry is taken again because another entry went in between.
 const ROUNDS: u32 = 4;
 
@@ -107,8 +109,9 @@ impl Table {
             .set(ERROR_MESSAGE, text(failure.message))
             .set_some(RESPONSE, failure.taxauth_response.map(text))
             .set(UPDATED_AT, instant(now))
-            .remove(&LEASE)
-            .remove(&NOT_DUE);
+            .set(DUE.pk, text(keys::due_partition(due::shard_of(&seen.public_id))))
+            .set(DUE.sk, text(keys::due_sort(now + ALARM_LOOK)))
+            .remove(&LEASE);
         let (as_seen, lease) = match seen.lease_until {
             Some(until) => ("attribute_not_exists(#tp) AND #lu = :lease", Some(instant(until))),
             None => ("attribute_not_exists(#tp) AND attribute_not_exists(#lu)", None),

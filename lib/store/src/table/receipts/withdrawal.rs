@@ -55,6 +55,7 @@ impl Receipt {
             summary: self.is_sent_as_summary(),
             sent: self.may_have_been_sent(),
             operator: false,
+            not_found: false,
         }
     }
 }

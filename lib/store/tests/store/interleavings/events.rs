@@ -2,7 +2,7 @@
 
 use ecf::ReceiptState;
 use ecf_store::{
-    Claim, DueEntry, DueRecord, Failure, OutboxEntry, Receipt, Recorded, SignedLater, Verdict, Withdrawal,
+    Claim, DueEntry, DueRecord, Failure, NotFoundBy, OutboxEntry, Receipt, Recorded, SignedLater, Verdict, Withdrawal,
 };
 use jiff::SignedDuration;
 
@@ -31,6 +31,8 @@ pub(super) enum Event {
     Withdraw(Withdrawal),
     OperatorRetries,
     OperatorFindsTrack,
+    NotFound,
+    ReturnToSend(NotFoundBy),
     ClearNote,
     OutboxDone(OutboxEntry),
     Alarm,
@@ -38,7 +40,7 @@ pub(super) enum Event {
 
 impl Event {
     /// Each as often as it is listed.
-    pub(super) const ALL: [Self; 30] = [
+    pub(super) const ALL: [Self; 33] = [
         Self::Sign,
         Self::Sign,
         Self::ClaimSend,
@@ -65,6 +67,9 @@ impl Event {
         Self::Withdraw(Withdrawal::Incapacity),
         Self::OperatorRetries,
         Self::OperatorFindsTrack,
+        Self::NotFound,
+        Self::ReturnToSend(NotFoundBy::LookUps),
+        Self::ReturnToSend(NotFoundBy::Operator),
         Self::ClearNote,
         Self::OutboxDone(OutboxEntry::Webhook),
         Self::OutboxDone(OutboxEntry::Number),
@@ -175,6 +180,8 @@ impl Walk<'_> {
                     .unwrap()
                     .into()
             }
+            Event::NotFound => table.record_not_found(scope, &seen, now).await.unwrap().into(),
+            Event::ReturnToSend(by) => table.return_to_send(scope, &seen, by, now).await.unwrap().into(),
             Event::ClearNote => {
                 let Some(tie) = seen.note else { return Told::Refused };
                 let modified = table.modified_receipt(scope, &tie.modifies).await.unwrap().unwrap();
@@ -182,7 +189,10 @@ impl Walk<'_> {
                 Told::of(matches!(cleared, ecf_store::Cleared::Now(_)))
             }
             Event::OutboxDone(entry) => table.outbox_done(scope, id, entry).await.unwrap().into(),
-            Event::Alarm => Told::of(table.record_delivery_alarm(scope, &seen, 48).await.unwrap()),
+            Event::Alarm => match seen.waits_for() {
+                Some((awaited, _)) => Told::of(table.record_alarm(scope, &seen, (awaited, 48)).await.unwrap()),
+                None => Told::Refused,
+            },
         }
     }
 

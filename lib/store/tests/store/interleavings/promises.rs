@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use ecf::{Circumstances, ReceiptState, ReceiptType};
-use ecf_store::{LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, OUTCOME_UNKNOWN, Receipt};
+use ecf_store::{LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, Receipt};
 use jiff::Timestamp;
 use rust_decimal::Decimal;
 
@@ -155,6 +155,7 @@ fn is_in_the_table(before: &Receipt, after: &Receipt, event: Event) -> Result<()
     }
     let circumstances = Circumstances {
         operator: event == Event::OperatorRetries,
+        not_found: matches!(event, Event::ReturnToSend(_)),
         ..before.circumstances()
     };
     let is_passed_through = event == Event::Sign
@@ -200,9 +201,8 @@ fn keeps_what_is_frozen(before: &Receipt, after: &Receipt) -> Result<(), String>
 
 /// A receipt with a next step is on the due index, and no other.
 fn is_looked_after(after: &Receipt) -> Result<(), String> {
-    let is_unknown = after.error_code.as_deref() == Some(OUTCOME_UNKNOWN);
-    let waits_for_a_person = after.state == ReceiptState::Failed || is_unknown && after.track_id.is_none();
-    let has_next_step = !after.outbox.is_empty() || !after.state.is_final() && !waits_for_a_person;
+    // One that waits for a person stays there for its alarms.
+    let has_next_step = !after.outbox.is_empty() || !after.state.is_final();
     match has_next_step == after.next_action_at.is_some() {
         true => Ok(()),
         false => Err(format!(

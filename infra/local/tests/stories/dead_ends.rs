@@ -1,0 +1,251 @@
+//! Every state that is not final has an alarm by age, is reported by the operator's check, and has a way out.
+
+use ecf::ReceiptState;
+use ecf_runtime::{Metric, Metrics, Told};
+use ecf_store::{
+    Created, Failure, Mode, NOT_FOUND_PATIENCE, NewReceipt, Receipt, ReceiptId, Recorded, Table, Withdrawal,
+};
+use ecf_testkit::{TestCompany, TestStack};
+use jiff::SignedDuration;
+use serde_json::{Value, json};
+
+const LEASE: SignedDuration = SignedDuration::from_secs(90);
+/// Past every hour of both lists in the template.
+const LONG: SignedDuration = SignedDuration::from_hours(73);
+
+/// Who brings a receipt on, and how.
+#[derive(Clone, Copy)]
+enum WayOut {
+    /// An operator's command, and the job that it queues.
+    Command(&'static str, &'static str),
+    /// An operator says what became of it, and the state that it comes to.
+    Resolve(&'static str, ReceiptState),
+    /// The caller withdraws it.
+    Withdraw,
+}
+
+/// What alarms about a state, and the ways out of it. `None` for a final one. A new state does not compile without its line.
+fn expected(state: ReceiptState) -> Option<(Metric, &'static [WayOut])> {
+    Some(match state {
+        ReceiptState::Received | ReceiptState::Deferred | ReceiptState::Validated => (
+            Metric::ReceiptsStuck,
+            &[WayOut::Command("requeue_receipt", "issue"), WayOut::Withdraw],
+        ),
+        ReceiptState::Signed | ReceiptState::Contingency => (
+            Metric::ReceiptsUndelivered,
+            &[WayOut::Command("requeue_receipt", "send"), WayOut::Withdraw],
+        ),
+        ReceiptState::Submitted => (
+            Metric::ReceiptsStuck,
+            &[
+                WayOut::Command("requeue_receipt", "poll"),
+                WayOut::Resolve("accepted", ReceiptState::Accepted),
+            ],
+        ),
+        ReceiptState::Failed => (
+            Metric::ReceiptsStuck,
+            &[WayOut::Command("retry_failed", "send"), WayOut::Withdraw],
+        ),
+        ReceiptState::Accepted
+        | ReceiptState::ConditionallyAccepted
+        | ReceiptState::Rejected
+        | ReceiptState::Cancelled
+        | ReceiptState::Incapacity => return None,
+    })
+}
+
+struct World {
+    stack: TestStack,
+    company: TestCompany,
+    table: Table,
+    housekeeping: housekeeping::App,
+    operator: operator::App,
+    told: Told,
+}
+
+impl World {
+    async fn start() -> Self {
+        let stack = TestStack::start().await;
+        let company = stack.company_builder().without_ranges().build().await;
+        let (metrics, told) = Metrics::of_test();
+        let name = "housekeeping";
+        let clock = stack.clock().clone();
+        let housekeeping = housekeeping::App::from_env(&stack.env(name), &stack.clients_of(name), clock.clone());
+        let name = "operator";
+        let operator = operator::App::from_env(&stack.env(name), &stack.clients_of(name), clock);
+        Self {
+            table: stack.table(),
+            housekeeping: housekeeping.unwrap().telling(metrics),
+            operator: operator.unwrap(),
+            stack,
+            company,
+            told,
+        }
+    }
+
+    /// A receipt in a state that is not final.
+    async fn receipt_in(&self, state: ReceiptState, key: u64) -> Receipt {
+        let (scope, now) = (self.company.scope, self.stack.clock().now());
+        if [ReceiptState::Received, ReceiptState::Deferred, ReceiptState::Validated].contains(&state) {
+            return self.kept(state, &format!("{state} {key}")).await;
+        }
+        let receipt = self.stack.signed_receipt(&self.company, &format!("E31{key:010}")).await;
+        let id = &receipt.public_id;
+        match state {
+            ReceiptState::Contingency => {
+                assert!(self.table.hold(&scope, &receipt, now, now).await.unwrap());
+            }
+            ReceiptState::Submitted => {
+                self.table.claim_send(&scope, id, now, LEASE).await.unwrap();
+                let track_id = format!("track {key}");
+                self.table.record_submitted(&scope, id, &track_id, now).await.unwrap();
+            }
+            ReceiptState::Failed => {
+                let failure = Failure {
+                    code: "certificate_missing",
+                    message: "no certificate",
+                    taxauth_response: None,
+                };
+                self.table.record_failed(&scope, &receipt, failure, now).await.unwrap();
+            }
+            _ => {}
+        }
+        self.record(&receipt).await
+    }
+
+    /// A receipt without a number.
+    async fn kept(&self, state: ReceiptState, key: &str) -> Receipt {
+        let (scope, now) = (self.company.scope, self.stack.clock().now());
+        let new = NewReceipt {
+            public_id: ReceiptId::of_receipt(&scope, key),
+            company_rnc: self.company.rnc.clone(),
+            idempotency_key: key.to_owned(),
+            payload_hash: [0; 32],
+            ecf_type: "31".parse().unwrap(),
+            external_id: None,
+            mode: Mode::Immediate,
+            state,
+            created_at: now,
+            scheduled_for: (state == ReceiptState::Deferred).then(|| now + SignedDuration::from_hours(2)),
+            monto_total: "11800.00".to_owned(),
+            rnc_comprador: None,
+            fecha_emision: ecf::Fecha::at(now),
+            signed: None,
+            payload: None,
+            note: None,
+        };
+        match self.table.create_receipt(&scope, new).await.unwrap() {
+            Created::New(receipt) => receipt,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    async fn record(&self, of: &Receipt) -> Receipt {
+        let found = self.table.receipt(&of.scope, &of.public_id).await;
+        found.unwrap().unwrap()
+    }
+
+    async fn command(&self, command: &str, mut arguments: Value) -> Value {
+        arguments["command"] = json!(command);
+        arguments["company"] = json!(self.company.scope.company);
+        arguments["environment"] = json!(self.company.scope.environment);
+        operator::handle(&self.operator, arguments).await
+    }
+
+    /// How many alarms of each kind a run of housekeeping raises.
+    async fn alarms(&self) -> Vec<(Metric, u64)> {
+        housekeeping::run(&self.housekeeping).await.unwrap();
+        let alarms = [Metric::ReceiptsStuck, Metric::ReceiptsUndelivered];
+        let told = self.told.take().into_iter();
+        told.filter(|(metric, _, value)| alarms.contains(metric) && *value > 0)
+            .map(|(metric, _, value)| (metric, value))
+            .collect()
+    }
+
+    /// Whether the operator's check reports the receipt.
+    async fn is_reported_stuck(&self, receipt: &Receipt) -> bool {
+        let mut arguments = json!({});
+        loop {
+            let answer = self.command("check", arguments.clone()).await;
+            let problems = answer["found"]["problems"].as_array().unwrap();
+            if problems
+                .iter()
+                .any(|one| one["problem"] == "stuck" && one["receipt"] == json!(receipt.public_id))
+            {
+                return true;
+            }
+            if answer["next"].is_null() {
+                return false;
+            }
+            arguments["at"] = answer["next"].clone();
+        }
+    }
+
+    async fn takes(&self, way: WayOut, receipt: &Receipt) {
+        let one = json!({ "receipt": receipt.public_id });
+        match way {
+            WayOut::Command(command, queued) => {
+                let answer = self.command(command, one).await;
+                assert_eq!(answer["queued"], queued, "{} {command}: {answer}", receipt.state);
+            }
+            WayOut::Resolve(outcome, state) => {
+                let arguments = json!({ "receipt": receipt.public_id, "outcome": outcome });
+                let answer = self.command("resolve_outcome", arguments).await;
+                assert_eq!(answer["receipt"]["status"], json!(state), "{answer}");
+            }
+            WayOut::Withdraw => {
+                let now = self.stack.clock().now();
+                let withdrawal = Withdrawal::Cancel;
+                let withdrawn = self.table.withdraw(&receipt.scope, receipt, withdrawal, now).await;
+                assert!(matches!(withdrawn.unwrap(), Recorded::Now(_)), "{}", receipt.state);
+            }
+        }
+        self.stack.leave_messages();
+    }
+}
+
+#[tokio::test]
+async fn r1_every_state_that_is_not_final_has_an_alarm_and_a_way_out() {
+    for state in ReceiptState::ALL {
+        let Some((metric, ways)) = expected(state) else {
+            assert!(state.is_final(), "{state}");
+            continue;
+        };
+        assert!(!state.is_final(), "{state}");
+        for (key, way) in (1..).zip(ways) {
+            let world = World::start().await;
+            let receipt = world.receipt_in(state, key).await;
+            assert_eq!(receipt.state, state);
+            // Hours that nobody needs to hear of.
+            world.stack.clock().advance(NOT_FOUND_PATIENCE);
+            assert_eq!(world.alarms().await, [], "{state}");
+            assert!(!world.is_reported_stuck(&receipt).await, "{state}");
+            world.stack.clock().advance(LONG);
+            assert_eq!(world.alarms().await, [(metric, 1)], "{state}");
+            assert!(world.is_reported_stuck(&receipt).await, "{state}");
+            // Once for each hour of the list.
+            world.stack.clock().advance(SignedDuration::from_hours(2));
+            assert_eq!(world.alarms().await, [], "{state}");
+            world.takes(*way, &world.record(&receipt).await).await;
+        }
+    }
+}
+
+/// "En Proceso" for days: each hour of the list is told once, and the receipt is still asked for.
+#[tokio::test]
+async fn r1_each_hour_of_the_list_alarms_once() {
+    for state in [ReceiptState::Submitted, ReceiptState::Failed, ReceiptState::Received] {
+        let world = World::start().await;
+        let receipt = world.receipt_in(state, 1).await;
+        let mut alarms = Vec::new();
+        for hour in 1..=100 {
+            world.stack.clock().advance(SignedDuration::from_hours(1));
+            alarms.extend(world.alarms().await.into_iter().map(|(_, value)| (hour, value)));
+        }
+        assert_eq!(alarms, [(6, 1), (24, 1), (72, 1)], "{state}");
+        let due = world.record(&receipt).await.next_action_at;
+        // What waits for a person leaves the index after its last alarm.
+        assert_eq!(due.is_some(), state != ReceiptState::Failed, "{state}");
+        world.stack.leave_messages();
+    }
+}

@@ -1,0 +1,166 @@
+//! A document that the authority gave a track id for and does not find any more: it is looked up by number, and sent again
+//! when it is not there.
+//!
+//! Each look-up that found nothing is counted, at most one a minute. After [`super::LOOKUPS_BEFORE_RESEND`] of them
+//! [`Table::return_to_send`] makes the receipt one whose send was lost and looked up: [`Table::claim_resend`] sends the same bytes.
+
+use ecf::{Condition, ReceiptState};
+use jiff::{SignedDuration, Timestamp};
+
+use super::{
+    LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, Receipt, Recorded, any_of, in_states,
+    record::{
+        ERROR_CODE, ERROR_MESSAGE, LEASE_UNTIL, LOOKED_UP_AT, LOST_TRACK_IDS, NEGATIVES, OPERATOR_DECISION, STATE,
+        SUBMITTED_AT, UPDATED_AT,
+    },
+    verdict::recorded,
+    ways_to,
+};
+use crate::{
+    StoreError,
+    ids::Scope,
+    table::{
+        Table,
+        change::Change,
+        due,
+        item::{instant, number, text, texts},
+        keys::{self, DUE, TRACK},
+    },
+};
+
+/// How long the authority may not find a document before it is looked up by number.
+pub const NOT_FOUND_PATIENCE: SignedDuration = SignedDuration::from_hours(4);
+
+/// Who found out that the authority does not have a document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NotFoundBy {
+    /// The look-ups by number.
+    LookUps,
+    /// An operator, where the number cannot be looked up or the look-ups say nothing.
+    Operator,
+}
+
+impl Table {
+    /// Counts a look-up by number that found nothing of a submitted receipt. One within a minute of the last does not count.
+    pub async fn record_not_found(
+        &self,
+        scope: &Scope,
+        seen: &Receipt,
+        now: Timestamp,
+    ) -> Result<Recorded, StoreError> {
+        let change = Change::of(keys::receipt(scope, &seen.public_id))
+            .add(NEGATIVES, number(1))
+            .set(LOOKED_UP_AT, instant(now))
+            .set(UPDATED_AT, instant(now));
+        let apart = "(attribute_not_exists(#la) OR #la <= :apart)";
+        let change = of_this_track(change, seen, apart).bind(":apart", instant(now - LOOKUP_SPACING));
+        recorded(self.apply("record not found", change).await?)
+    }
+
+    /// Forgets the look-ups that found nothing: the authority knows the document again.
+    pub async fn record_found_again(
+        &self,
+        scope: &Scope,
+        seen: &Receipt,
+        now: Timestamp,
+    ) -> Result<Recorded, StoreError> {
+        let change = Change::of(keys::receipt(scope, &seen.public_id))
+            .set(UPDATED_AT, instant(now))
+            .remove(&[NEGATIVES, LOOKED_UP_AT]);
+        recorded(
+            self.apply(
+                "record found again",
+                of_this_track(change, seen, "attribute_exists(#en)"),
+            )
+            .await?,
+        )
+    }
+
+    /// Takes the track id by which the authority has the document in place of the one that it does not find.
+    pub async fn replace_track(
+        &self,
+        scope: &Scope,
+        seen: &Receipt,
+        track_id: &str,
+        now: Timestamp,
+    ) -> Result<Recorded, StoreError> {
+        let change = Change::of(keys::receipt(scope, &seen.public_id))
+            .set(TRACK.pk, text(keys::track_partition(scope, track_id)))
+            .set(TRACK.sk, text(keys::millis_sort(now)))
+            .set(UPDATED_AT, instant(now))
+            .remove(&[NEGATIVES, LOOKED_UP_AT]);
+        let change = of_this_track(lose_track(change, seen), seen, "attribute_exists(#en)");
+        recorded(self.apply("replace track", change).await?)
+    }
+
+    /// Puts a submitted receipt that the authority does not have back to its send. Its lease has run out and its look-ups
+    /// found nothing, so that the next worker sends the same bytes.
+    pub async fn return_to_send(
+        &self,
+        scope: &Scope,
+        seen: &Receipt,
+        by: NotFoundBy,
+        now: Timestamp,
+    ) -> Result<Recorded, StoreError> {
+        let id = &seen.public_id;
+        let change = Change::of(keys::receipt(scope, id))
+            .set(STATE, text(ReceiptState::Signed))
+            .set(LEASE_UNTIL, instant(now))
+            .set(NEGATIVES, number(LOOKUPS_BEFORE_RESEND))
+            .set(UPDATED_AT, instant(now))
+            .set(DUE.pk, text(keys::due_partition(due::shard_of(id))))
+            .set(DUE.sk, text(keys::due_sort(now + LOOKUP_SPACING)))
+            .remove(&[
+                TRACK.pk,
+                TRACK.sk,
+                SUBMITTED_AT,
+                LOOKED_UP_AT,
+                ERROR_CODE,
+                ERROR_MESSAGE,
+            ]);
+        let looked_up = match by {
+            NotFoundBy::LookUps => "#ng >= :enough",
+            NotFoundBy::Operator => "attribute_exists(#en)",
+        };
+        let ways = ways_to(ReceiptState::Signed).filter(|(_, condition)| *condition == Condition::NotFound);
+        let change = any_of(lose_track(change, seen), ways, &format!("#tp = :track AND {looked_up}"))
+            .bind(":track", text(track_partition(seen)));
+        let change = match by {
+            NotFoundBy::LookUps => change.bind(":enough", number(LOOKUPS_BEFORE_RESEND)),
+            NotFoundBy::Operator => change,
+        };
+        recorded(self.apply("return to send", change).await?)
+    }
+
+    /// Records what an operator decided about a receipt, before it is carried out. Conditional on what the operator saw.
+    pub async fn record_decision(
+        &self,
+        scope: &Scope,
+        seen: &Receipt,
+        decision: &str,
+        now: Timestamp,
+    ) -> Result<Recorded, StoreError> {
+        let change =
+            Change::of(keys::receipt(scope, &seen.public_id)).set(OPERATOR_DECISION, text(format!("{now} {decision}")));
+        let change = in_states(change, [seen.state], "#ua = :seen").bind(":seen", instant(seen.updated_at));
+        recorded(self.apply("record decision", change).await?)
+    }
+}
+
+/// The condition that the receipt is submitted with the track id that was seen, and `also`.
+fn of_this_track(change: Change, seen: &Receipt, also: &str) -> Change {
+    in_states(change, [ReceiptState::Submitted], &format!("#tp = :track AND {also}"))
+        .bind(":track", text(track_partition(seen)))
+}
+
+/// The document of this track id may still turn up, so the id stays known.
+fn lose_track(change: Change, seen: &Receipt) -> Change {
+    match &seen.track_id {
+        Some(track_id) => change.add(LOST_TRACK_IDS, texts([track_id])),
+        None => change,
+    }
+}
+
+fn track_partition(seen: &Receipt) -> String {
+    keys::track_partition(&seen.scope, seen.track_id.as_deref().unwrap_or_default())
+}
