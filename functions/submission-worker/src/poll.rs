@@ -24,7 +24,10 @@ pub(crate) async fn poll(app: &App, job: &SubmissionJob) -> Result<Outcome<Submi
         .of_company(&receipt.scope.company);
     match result(&session, &receipt, track_id).await {
         Ok(judged) if judged.verdict.is_final() => verdict::record(app, job, &session, &receipt, &judged).await,
-        Ok(judged) if judged.verdict == Verdict::NotFound => not_found::look_up(app, job, &session, &receipt).await,
+        // Boxed: it is rare, and would make every job's future larger.
+        Ok(judged) if judged.verdict == Verdict::NotFound => {
+            Box::pin(not_found::look_up(app, job, &session, &receipt)).await
+        }
         Ok(judged) => {
             if judged.verdict == Verdict::InProcess {
                 not_found::found_again(app, &receipt).await?;

@@ -111,7 +111,8 @@ async fn a_lost_send_that_did_not_arrive_is_sent_again() {
     assert!(matches!(claim.unwrap(), Claim::Claimed(receipt) if receipt.send_attempt == 2));
     assert_eq!(
         refusal(&world.resolve(&lost, json!("accepted")).await),
-        "outcome_is_known"
+        "too_early",
+        "a worker holds it"
     );
 }
 

@@ -164,7 +164,7 @@ impl World {
 
     /// Whether the operator's check reports the receipt.
     async fn is_reported_stuck(&self, receipt: &Receipt) -> bool {
-        let mut arguments = json!({});
+        let mut arguments = json!({ "from": receipt.day() });
         loop {
             let answer = self.command("check", arguments.clone()).await;
             let problems = answer["found"]["problems"].as_array().unwrap();
