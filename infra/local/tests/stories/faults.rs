@@ -83,12 +83,13 @@ impl Weather {
     /// The faults that a run of this length must have met.
     fn must_strike(&self) -> Vec<String> {
         let mut kinds = vec![Phase::Verdict.kill()];
-        kinds.extend(AWS.into_iter().chain(ENDPOINT).map(str::to_owned));
+        kinds.extend(AWS.into_iter().chain([ENDPOINT[0]]).map(str::to_owned));
         if self.receipts >= LONG.0 && self.kills >= LONG.1 {
             kinds.extend(Phase::ALL.map(Phase::kill));
             kinds.extend(
                 AWS_LONG
                     .into_iter()
+                    .chain(ENDPOINT)
                     .chain(AUTHORITY_LONG)
                     .chain(COUNTERS)
                     .map(str::to_owned),

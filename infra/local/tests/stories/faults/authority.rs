@@ -84,13 +84,18 @@ impl Authority {
 /// that nobody met while receipts were held would keep them held. Maintenance is not among them: what is held meets no other fault, and
 /// `outage.rs` has it.
 pub(crate) async fn bad_days(caller: Caller, mut dice: Dice, stop: CancellationToken) -> u64 {
-    let mut slow_verdicts = 0;
+    let (mut slow_verdicts, mut orders) = (0, 0_u64);
     loop {
         tokio::select! {
             () = stop.cancelled() => break,
             () = tokio::time::sleep(dice.millis(50, 500)) => {}
         }
-        let service = *dice.pick(&SERVICES);
+        // Every fourth order is for whatever is asked next, each kind in turn, so that a run meets all of them.
+        orders += 1;
+        let (service, kind) = match orders % 4 {
+            0 => ("*", orders / 4 % 11),
+            _ => (*dice.pick(&SERVICES), dice.below(18)),
+        };
         if dice.below(16) == 0 {
             // Longer than a chain of questions: housekeeping takes over.
             judge_within(&caller, SLOW_VERDICT).await;
@@ -100,7 +105,7 @@ pub(crate) async fn bad_days(caller: Caller, mut dice: Dice, stop: CancellationT
         judge_within(&caller, VERDICT).await;
         let times = 1 + dice.below(4);
         let mut order = json!({ "service": service, "times": times });
-        let more = match dice.below(18) {
+        let more = match kind {
             0 | 1 => json!({ "fault": "lose_answer" }),
             2 => json!({ "fault": "status", "status": 503, "retry_after": 5 }),
             3 => json!({ "fault": "status", "status": 500 }),

@@ -154,7 +154,7 @@ pub(crate) const AUTHORITY_LONG: [&str; 13] = [
     "authority slow verdict",
 ];
 
-/// What the endpoint must have done in any run.
+/// What the endpoint must have done: the first in any run, the others in a long one.
 pub(crate) const ENDPOINT: [&str; 4] = ["endpoint 500", "endpoint 429", "endpoint 302", "endpoint late"];
 
 /// What was done to counters in a long run.
