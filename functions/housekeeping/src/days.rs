@@ -14,7 +14,7 @@ const PER_SHARD: usize = 50;
 /// As many days of one environment as one run closes.
 const DAYS: usize = 31;
 /// No day is begun after so much of a run.
-const TIME: Duration = Duration::from_secs(15);
+const TIME: Duration = Duration::from_secs(5);
 /// When an environment is looked at again that could not be, and one whose company is not there yet.
 const LATER: SignedDuration = SignedDuration::from_hours(1);
 /// When a late change of a day is looked at again that is not closed itself.

@@ -143,11 +143,12 @@ async fn look_after(
     let receipt = match app.table.receipt(&entry.scope, id).await {
         Ok(Some(receipt)) => receipt,
         Ok(None) => return Ok(false),
-        Err(error) => {
+        Err(error @ StoreError::Corrupt { .. }) => {
             // A record that cannot be read must not stand first in line at every run.
             app.table.claim_due(entry, now + LONGEST_LOOK).await?;
             return Err(error);
         }
+        Err(error) => return Err(error),
     };
     round.alarm(&receipt, now).await?;
     if receipt.waits_for_a_person() {
