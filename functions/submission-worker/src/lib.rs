@@ -120,8 +120,9 @@ async fn run(app: &App, job: &SubmissionJob) -> Result<Outcome<SubmissionJob>, S
         return Ok(held);
     }
     match job {
-        SubmissionJob::Send { .. } => send::send(app, job).await,
-        SubmissionJob::Poll { .. } => poll::poll(app, job).await,
+        // Boxed: together they would be a large future on the stack of every caller.
+        SubmissionJob::Send { .. } => Box::pin(send::send(app, job)).await,
+        SubmissionJob::Poll { .. } => Box::pin(poll::poll(app, job)).await,
     }
 }
 
