@@ -169,12 +169,11 @@ impl Town {
     }
 
     /// The operator's check, until it finds nothing.
-    pub(crate) async fn check(&self, environment: &'static str, repairs: bool, patience: Duration) -> Audit {
+    pub(crate) async fn check(&self, environment: &'static str, patience: Duration) -> Audit {
         let scope = Scope {
             company: &self.company,
             environment,
             since: self.begun,
-            repairs,
         };
         audit::agrees(self.victim.program(), &self.time, scope, patience).await
     }
