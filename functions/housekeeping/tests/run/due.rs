@@ -1,7 +1,9 @@
 //! What is due, and what is not.
 
 use ecf::ReceiptState;
-use ecf_store::{Announcement, AnnouncementId, IssuingJob, RANGE_SHARDS, SHARDS, SubmissionJob, WebhookJob};
+use ecf_store::{
+    Announcement, AnnouncementId, DAY_SHARDS, IssuingJob, RANGE_SHARDS, SHARDS, SubmissionJob, WebhookJob,
+};
 use ecf_testkit::send_job;
 use housekeeping::run;
 use jiff::SignedDuration;
@@ -11,6 +13,8 @@ use crate::world::{TEN_MINUTES, World};
 #[tokio::test]
 async fn nothing_due_means_a_few_queries_and_nothing_written_or_queued() {
     let world = World::start().await;
+    // A new company has no day to close yet.
+    run(&world.app).await.unwrap();
     // One on its way, one done, one that waits for a person.
     world.signed("E310000000001").await;
     world.told("E310000000002").await;
@@ -20,7 +24,7 @@ async fn nothing_due_means_a_few_queries_and_nothing_written_or_queued() {
     run(&world.app).await.unwrap();
     let counts: Vec<(String, usize)> = world.stack.calls().counts().into_iter().collect();
     // One for each shard, and one for the condition of the authority in each environment.
-    let queries = usize::from(SHARDS + RANGE_SHARDS) + 3;
+    let queries = usize::from(SHARDS + RANGE_SHARDS + DAY_SHARDS) + 3;
     // Whether there is a key for the status service is asked once in some minutes.
     let looks = ("Secrets Manager GetSecretValue".to_owned(), 1);
     assert_eq!(counts, [("DynamoDB Query".to_owned(), queries), looks]);

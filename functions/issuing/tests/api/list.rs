@@ -22,7 +22,7 @@ async fn what_was_issued_is_listed_newest_first_and_by_state() {
     let cancelled = api.post(&path, &json!({})).await.expect(200);
     assert_eq!(
         api.get("/api/v1/ecf").await.expect(200),
-        json!({ "items": [second, cancelled], "total": 2, "limit": 50, "offset": 0 })
+        json!({ "items": [second, cancelled], "total": 2, "limit": 50, "offset": 0, "next_cursor": null })
     );
     for (query, items, total) in [
         ("limit=1", json!([second]), 2),
@@ -35,7 +35,16 @@ async fn what_was_issued_is_listed_newest_first_and_by_state() {
         let page = api.get(&format!("/api/v1/eCF?{query}")).await.expect(200);
         assert_eq!((&page["items"], &page["total"]), (&items, &json!(total)), "{query}");
     }
-    for bad in ["limit=0", "limit=101", "offset=-1", "status=sent"] {
+    let next = api.get("/api/v1/ecf?limit=1").await.expect(200)["next_cursor"].clone();
+    let page = api
+        .get(&format!("/api/v1/ecf?cursor={}", next.as_str().unwrap()))
+        .await
+        .expect(200);
+    assert_eq!(
+        (&page["items"], &page["total"], &page["next_cursor"]),
+        (&json!([cancelled]), &json!(2), &json!(null))
+    );
+    for bad in ["cursor=1", "limit=0", "limit=101", "offset=-1", "status=sent"] {
         api.get(&format!("/api/v1/ecf?{bad}")).await.expect(422);
     }
     api.jobs().await;

@@ -243,6 +243,31 @@ async fn counters_that_drifted_are_told_and_set_right_only_on_request() {
 }
 
 #[tokio::test]
+async fn r2_the_sum_of_a_month_that_drifted_is_told_and_set_right_only_on_request() {
+    let world = World::start().await;
+    let receipt = world.issued().await;
+    let table = world.table();
+    let (scope, first) = (receipt.scope, receipt.day().first_of_month());
+    let last = first.last_of_month();
+    table.seed_closing(&scope, first, last).await.unwrap();
+    let days = json!({ "from": last, "to": last });
+    let count = table.count_created(&scope, first, receipt.ecf_type, "0.50", None);
+    count.await.unwrap();
+    let parts = world.check(days.clone()).await;
+    let problem = &parts[parts.len() - 1]["problems"][0];
+    let expected = "the month says 31: 1, 31$: 11800.00, its days are 31: 2, 31$: 11800.50";
+    assert_eq!(
+        (&problem["problem"], &problem["detail"]),
+        (&json!("month_drifted"), &json!(expected))
+    );
+    world
+        .check(json!({ "from": first, "to": last, "repair_counters": true }))
+        .await;
+    let parts = world.check(days).await;
+    assert_eq!(parts[parts.len() - 1]["problems"], json!([]));
+}
+
+#[tokio::test]
 async fn a_number_that_was_signed_and_withdrawn_is_listed_to_be_annulled() {
     let world = World::start().await;
     let receipt = world.issued().await;

@@ -78,6 +78,7 @@ fn members(contract: &Value, schema: &Value) -> Vec<String> {
 async fn good(caller: &Caller, parameter: &Value) -> String {
     let (name, schema) = (parameter["name"].as_str().unwrap(), &parameter["schema"]);
     match name {
+        "cursor" if schema["pattern"].is_string() => return parameter["example"].as_str().unwrap().to_owned(),
         "cursor" => {
             let feed = caller.get("/notices/changes").await.expect(200);
             return feed["next_cursor"].as_str().unwrap().to_owned();

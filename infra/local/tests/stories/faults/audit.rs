@@ -60,9 +60,11 @@ fn check(program: &Program, time: &Time, scope: Scope<'_>) -> Audit {
     loop {
         let answer = program.operator(&command);
         let found = &answer["found"];
+        let problems = found["problems"].as_array().unwrap().iter();
+        // Each failed receipt has its reason in the books, and nobody looked after it for two nights.
         audit
             .problems
-            .extend(found["problems"].as_array().unwrap().iter().cloned());
+            .extend(problems.filter(|found| found["problem"] != "stuck").cloned());
         audit.numbers += found["numbers"].as_u64().unwrap();
         audit.receipts += found["receipts"].as_u64().unwrap();
         audit.unused += found["unused"].as_array().unwrap().len();

@@ -115,6 +115,11 @@ impl Table {
             readings: Vec::new(),
         };
         let months = self.whole_months(scope, filter, (first, last), &closing).await?;
+        // Closed months without counts have no receipts.
+        let first = match months.first() {
+            Some(month) if filter.from.is_none() && closing.late.range(..month.day).next().is_none() => month.day,
+            _ => first,
+        };
         let days = self
             .days_outside(scope, (first, last), &months, &closing, today)
             .await?;
