@@ -16,7 +16,7 @@ pub struct Position(String);
 
 /// A text that is no place in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("is not the next_cursor of a page")]
+#[error("this is no cursor: give next_cursor as a page answered it, or none to begin again")]
 pub struct UnknownPosition;
 
 impl Position {
