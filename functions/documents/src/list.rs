@@ -5,7 +5,7 @@ use axum::extract::State;
 use ecf::{Encf, Environment, ReceiptState};
 use ecf_api::{
     ApiError, Caller, CodedError, Cursor, DateRange, Fields, FromFields, FullDocumentView, ListView, Page, ValidQuery,
-    ValidationError, WalkedListView,
+    ValidationError,
 };
 use ecf_store::{PageRequest, Receipt, ReceiptFilter, ReceiptPage, Scope, StoreError, Table};
 use utoipa::IntoParams;
@@ -139,7 +139,7 @@ async fn find(app: &App, scope: &Scope, query: &DocumentsQuery) -> Result<Receip
     tag = "Documentos",
     params(DocumentsQuery, DateRange, Page, Cursor),
     responses(
-        (status = 200, description = "One page, newest first, and how many fit in all", body = WalkedListView<FullDocumentView>),
+        (status = 200, description = "One page, newest first, and how many fit in all", body = ListView<FullDocumentView>),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "Every bad parameter, a missing key included", body = ValidationError),
     ),
@@ -149,12 +149,9 @@ pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,
     ValidQuery(query): ValidQuery<DocumentsQuery>,
-) -> Result<Json<WalkedListView<FullDocumentView>>, ApiError> {
+) -> Result<Json<ListView<FullDocumentView>>, ApiError> {
     let found = find(&app, &caller.scope, &query).await?;
     let view = |receipt| FullDocumentView::of(receipt, &app.stamp_hosts, app.retention_years);
     let items = found.receipts.iter().map(view).collect();
-    Ok(Json(WalkedListView {
-        list: ListView::new(items, found.total, query.page),
-        next_cursor: found.next.map(|next| next.to_string()),
-    }))
+    Ok(Json(ListView::new(items, found.total, query.page).before(found.next)))
 }

@@ -4,8 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use ecf::ReceiptState;
 use ecf_api::{
-    ApiError, Caller, CodedError, Cursor, DocumentView, Fields, FromFields, ListView, Page, ValidQuery,
-    ValidationError, WalkedListView,
+    ApiError, Caller, CodedError, Cursor, DocumentView, Fields, FromFields, ListView, Page, ValidQuery, ValidationError,
 };
 use ecf_store::{PageRequest, ReceiptFilter};
 use utoipa::IntoParams;
@@ -45,7 +44,7 @@ impl FromFields for ListQuery {
     tag = "Comprobantes",
     params(ListQuery, Page, Cursor),
     responses(
-        (status = 200, description = "One page, newest first, and how many fit in all", body = WalkedListView<DocumentView>),
+        (status = 200, description = "One page, newest first, and how many fit in all", body = ListView<DocumentView>),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
         (status = 422, description = "Every bad parameter, a missing key included", body = ValidationError),
     ),
@@ -55,7 +54,7 @@ pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,
     ValidQuery(query): ValidQuery<ListQuery>,
-) -> Result<Json<WalkedListView<DocumentView>>, ApiError> {
+) -> Result<Json<ListView<DocumentView>>, ApiError> {
     let filter = ReceiptFilter {
         state: query.status,
         ..ReceiptFilter::default()
@@ -68,8 +67,5 @@ pub(crate) async fn list(
     let now = app.clock.now();
     let found = app.table.list_receipts(&caller.scope, &filter, &page, now).await?;
     let items = found.receipts.iter().map(|receipt| app.view(receipt)).collect();
-    Ok(Json(WalkedListView {
-        list: ListView::new(items, found.total, query.page),
-        next_cursor: found.next.map(|next| next.to_string()),
-    }))
+    Ok(Json(ListView::new(items, found.total, query.page).before(found.next)))
 }

@@ -38,6 +38,6 @@ pub use query::{Cursor, DateRange, Page, ValidQuery};
 pub use views::{
     ArtifactsView, BuyerAnswerView, BuyerDeliveryView, CertificateView, CompanyCertificateView, DocumentView,
     ExplanationView, FullDocumentView, Instant, ListView, ReachedStageView, SecurityCode, TaxauthArtifact,
-    TaxauthResponse, TrackId, WalkedListView,
+    TaxauthResponse, TrackId,
 };
 pub use visitor::Visitor;

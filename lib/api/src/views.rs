@@ -1,5 +1,6 @@
 //! What several functions answer.
 
+use ecf_store::Position;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -20,16 +21,6 @@ pub use twins::{SecurityCode, TaxauthArtifact, TaxauthResponse, TrackId};
 
 use crate::Page;
 
-/// One page of a list of receipts.
-#[derive(Debug, Clone, Serialize, ToSchema)]
-pub struct WalkedListView<T> {
-    #[serde(flatten)]
-    pub list: ListView<T>,
-    /// What to hand in as `cursor` for the next page; `null` on the last one.
-    #[schema(example = "1795833000500.5f75fzh0")]
-    pub next_cursor: Option<String>,
-}
-
 /// One page of a list.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct ListView<T> {
@@ -38,6 +29,10 @@ pub struct ListView<T> {
     pub total: u64,
     pub limit: u32,
     pub offset: u64,
+    /// Of a list of receipts: what to hand in as `cursor` for the next page. The last page has none, nor has any other list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(example = "1795833000500.5f75fzh0")]
+    pub next_cursor: Option<String>,
 }
 
 impl<T> ListView<T> {
@@ -48,6 +43,16 @@ impl<T> ListView<T> {
             total,
             limit: page.limit,
             offset: page.offset,
+            next_cursor: None,
+        }
+    }
+
+    /// The same, with where the list goes on.
+    #[must_use]
+    pub fn before(self, next: Option<Position>) -> Self {
+        Self {
+            next_cursor: next.map(|next| next.to_string()),
+            ..self
         }
     }
 }

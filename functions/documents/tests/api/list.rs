@@ -42,7 +42,7 @@ async fn a_list_is_of_whole_documents() {
     let page = api.get(DOCUMENTS).await.expect(200);
     assert_eq!(
         page,
-        json!({ "items": [document], "total": 1, "limit": 50, "offset": 0, "next_cursor": null })
+        json!({ "items": [document], "total": 1, "limit": 50, "offset": 0 })
     );
 }
 
