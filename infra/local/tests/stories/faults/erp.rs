@@ -223,7 +223,7 @@ impl Erp {
         }
     }
 
-    async fn withdraw(&self, key: &str, path: &str, number: u32) {
+    pub(crate) async fn withdraw(&self, key: &str, path: &str, number: u32) {
         let (verb, state) = match number.is_multiple_of(2) {
             true => ("cancel", "cancelled"),
             false => ("mark-incapacity", "incapacity"),

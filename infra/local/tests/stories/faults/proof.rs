@@ -57,8 +57,17 @@ pub(crate) async fn rest(erp: &Erp, patience: Duration) -> Records {
             let of_operator = record["environment"] == "CerteCF" && record["error_code"] == "outcome_unknown";
             if ENDS.contains(&record["status"].as_str().unwrap()) || of_operator {
                 records.insert(key, record);
-            } else {
-                waits_for_a_number |= sale.modifies.is_some() && record["status"] == "signed";
+            } else if sale.modifies.is_some() && record["status"] == "signed" {
+                let failed = records.values().filter(|one| one["status"] == "failed");
+                // What it modifies waits for a person, so the note would wait too.
+                if failed
+                    .into_iter()
+                    .any(|one| one["encf"].as_str() == sale.modifies.as_deref())
+                {
+                    erp.withdraw(&key, &format!("/ecf/{}", sale.public_id()), 0).await;
+                } else {
+                    waits_for_a_number = true;
+                }
             }
         }
         let open = sales.len() - records.len();
