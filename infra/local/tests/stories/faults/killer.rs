@@ -17,6 +17,8 @@ use crate::support::Caller;
 
 /// How long the killer waits for an operation of the kind that is to be hit, and how often it looks.
 const LURKING: Duration = Duration::from_secs(8);
+/// The same at the end, for a kind that no kill of a long run has hit: without kills in between it comes.
+const LURKING_AT_LAST: Duration = Duration::from_secs(90);
 const LOOK: Duration = Duration::from_millis(5);
 
 /// The program and what it is started with.
@@ -103,47 +105,62 @@ impl Victim {
 /// Kills so many times, each time in the middle of another kind of operation. Just after the authority answered about a verdict all
 /// messages are lost too: whoever is to be told of it is known to the table alone then. Between the kills counters are damaged.
 pub(crate) async fn rage(victim: &mut Victim, desk: &Desk, company: &str, kills: u32, mut dice: Dice) -> Tally {
-    let mut tally = Tally::default();
+    let (mut tally, mut tried) = (Tally::default(), Tally::default());
     for kill in 0..kills {
         tokio::time::sleep(dice.millis(50, 2_000)).await;
         let damage = Damage::ALL[usize::try_from(kill).unwrap() % Damage::ALL.len()];
         if counters::damage(victim.program(), company, damage, &desk.clock, &mut dice).await {
             tally.add(damage.name(), 1);
         }
-        let phase = next_phase(kill, &tally);
-        let is_met = lurk(&desk.board, &desk.caller, phase).await;
-        // In the middle of it, wherever that is.
-        tokio::time::sleep(dice.millis(0, 60)).await;
-        let mut hit = desk.board.under_way();
-        if is_met && !hit.contains(&phase) {
-            // It was answered just now; what it began goes on.
-            hit.push(phase);
-        }
-        for phase in hit {
-            tally.add(phase.kill(), 1);
-        }
-        if phase == Phase::Verdict {
-            victim.kill_and_lose_messages().await;
-        } else {
-            victim.kill_and(|| ()).await;
+        let phase = next_phase(kill, &tally, &tried);
+        tried.add(phase.kill(), 1);
+        strike(victim, desk, phase, LURKING, &mut dice, &mut tally).await;
+    }
+    if kills >= super::LONG.1 {
+        for phase in Phase::ALL {
+            if tally.times(&phase.kill()) == 0 {
+                strike(victim, desk, phase, LURKING_AT_LAST, &mut dice, &mut tally).await;
+            }
         }
     }
     assert!(kills == 0 || victim.losses > 0, "no message was lost");
     tally
 }
 
-/// Every third kill strikes just after a verdict, the others the kind of operation that was hit least.
-fn next_phase(kill: u32, tally: &Tally) -> Phase {
+/// One kill, in the middle of an operation of this kind if one comes in time.
+async fn strike(victim: &mut Victim, desk: &Desk, phase: Phase, lurking: Duration, dice: &mut Dice, tally: &mut Tally) {
+    let is_met = lurk(&desk.board, &desk.caller, phase, lurking).await;
+    // In the middle of it, wherever that is.
+    tokio::time::sleep(dice.millis(0, 60)).await;
+    let mut hit = desk.board.under_way();
+    if is_met && !hit.contains(&phase) {
+        // It was answered just now; what it began goes on.
+        hit.push(phase);
+    }
+    for phase in hit {
+        tally.add(phase.kill(), 1);
+    }
+    if phase == Phase::Verdict {
+        victim.kill_and_lose_messages().await;
+    } else {
+        victim.kill_and(|| ()).await;
+    }
+}
+
+/// Every third kill strikes just after a verdict, the others the kind of operation that was hit and tried least.
+fn next_phase(kill: u32, tally: &Tally, tried: &Tally) -> Phase {
     if kill.is_multiple_of(3) {
         return Phase::Verdict;
     }
     let others = Phase::ALL.into_iter().filter(|phase| *phase != Phase::Verdict);
-    others.min_by_key(|phase| tally.times(&phase.kill())).unwrap()
+    others
+        .min_by_key(|phase| tally.times(&phase.kill()) + tried.times(&phase.kill()))
+        .unwrap()
 }
 
 /// Waits until an operation of this kind is under way, if one is before long.
-async fn lurk(board: &Board, authority: &Caller, phase: Phase) -> bool {
-    let end = Instant::now() + LURKING;
+async fn lurk(board: &Board, authority: &Caller, phase: Phase, lurking: Duration) -> bool {
+    let end = Instant::now() + lurking;
     let before = verdicts(authority).await;
     while Instant::now() < end {
         let is_met = match phase {
@@ -178,7 +195,7 @@ mod tests {
     fn r9_thirty_kills_strike_every_kind_of_operation() {
         let mut tally = Tally::default();
         for kill in 0..30 {
-            tally.add(next_phase(kill, &tally).kill(), 1);
+            tally.add(next_phase(kill, &tally, &Tally::default()).kill(), 1);
         }
         for phase in Phase::ALL {
             assert!(tally.times(&phase.kill()) > 0, "{phase:?}");
