@@ -38,7 +38,7 @@ fn receipt(company: &TestCompany, now: Timestamp, place: u32, count: u32) -> New
         idempotency_key: encf.clone(),
         payload_hash: [0; 32],
         ecf_type,
-        external_id: Some(if place % 3 == 0 {
+        external_id: Some(if place.is_multiple_of(3) {
             "POS".to_owned()
         } else {
             format!("SO-{place}")
@@ -60,6 +60,11 @@ fn receipt(company: &TestCompany, now: Timestamp, place: u32, count: u32) -> New
         payload: None,
         note: None,
     }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a number for whoever runs it by hand")]
+fn receipts() -> u32 {
+    std::env::var("SEEDED_RECEIPTS").map_or(1_000_000, |count| count.parse().unwrap())
 }
 
 async fn seed(stack: &TestStack, company: &TestCompany, count: u32) {
@@ -93,6 +98,7 @@ fn http(stack: &TestStack, name: &str) -> Router {
 }
 
 /// Prints a row of the table: the median and the slowest of some times, and what AWS was asked.
+#[expect(clippy::print_stdout, reason = "what it measures is for people to read")]
 fn print(stack: &TestStack, what: &str, times: &mut [Duration], total: &serde_json::Value) {
     times.sort_unstable();
     let calls = stack.calls();
@@ -114,12 +120,11 @@ fn print(stack: &TestStack, what: &str, times: &mut [Duration], total: &serde_js
 
 #[tokio::test(flavor = "multi_thread")]
 #[expect(clippy::print_stdout, reason = "what it measures is for people to read")]
-#[expect(clippy::float_arithmetic, reason = "an average for people")]
 #[ignore = "seeds a million receipts and prints; its numbers are in docs/performance.md"]
 async fn r7_what_a_million_receipts_cost() {
     let stack = TestStack::start().await;
     let company = stack.company_builder().without_ranges().build().await;
-    let count = std::env::var("SEEDED_RECEIPTS").map_or(1_000_000, |count| count.parse().unwrap());
+    let count = receipts();
     let began = Instant::now();
     seed(&stack, &company, count).await;
     println!("{count} receipts over {DAYS} days, seeded in {:.0?}", began.elapsed());
@@ -183,7 +188,6 @@ async fn r7_what_a_million_receipts_cost() {
 }
 
 /// The operator's check of one day, as far as its first part goes.
-#[expect(clippy::print_stdout, reason = "what it measures is for people to read")]
 async fn check(stack: &TestStack, company: &TestCompany) {
     let name = "operator";
     let Mounted::Invoked(operator) =
@@ -205,7 +209,6 @@ async fn check(stack: &TestStack, company: &TestCompany) {
 }
 
 /// What closing a day costs.
-#[expect(clippy::print_stdout, reason = "what it measures is for people to read")]
 async fn recount(stack: &TestStack, company: &TestCompany) {
     let (table, scope) = (stack.table(), &company.scope);
     let day = fiscal_day(stack.clock().now()).saturating_sub(40.days());

@@ -95,8 +95,13 @@ async fn delivered(desk: &Desk, buyer: &Desk, sold: &Value) -> Option<Value> {
         return None;
     }
     let _delivery = desk.board.begin(Phase::Delivery);
+    // Only what the authority accepted can be answered, and the buyer asks it by itself.
+    let confirmed =
+        |item: &Value| item["authority_state"] == "accepted" || item["authority_state"] == "conditionally_accepted";
     buyer
-        .watch(STEP, async || of_inbox(buyer, &sold["encf"]).await.pop())
+        .watch(STEP, async || {
+            of_inbox(buyer, &sold["encf"]).await.pop().filter(confirmed)
+        })
         .await
 }
 
