@@ -103,8 +103,8 @@ async fn r6_a_print_that_no_answer_can_carry_is_a_link() {
         api.stack.provisioned().bucket_name().to_owned(),
     );
     let listed = s3.list_objects_v2().bucket(&bucket).send().await.unwrap();
-    let print = listed.contents().iter().filter_map(|object| object.key());
-    let print = print.filter(|key| key.contains("/ri-")).next_back().unwrap().to_owned();
+    let mut print = listed.contents().iter().filter_map(|object| object.key());
+    let print = print.rfind(|key| key.contains("/ri-")).unwrap().to_owned();
     // A print of some thousand lines, in the place of the small one.
     let large = vec![b'%'; MOST_FILE_BYTES + 1];
     let put = s3.put_object().bucket(&bucket).key(print).body(large.clone().into());
