@@ -15,7 +15,7 @@ const PER_SHARD: usize = 50;
 const DAYS: usize = 31;
 /// No day is begun after so much of a run.
 const TIME: Duration = Duration::from_secs(5);
-/// When an environment is looked at again that could not be, and one whose company is not there yet.
+/// When an environment is looked at again that could not be.
 const LATER: SignedDuration = SignedDuration::from_hours(1);
 /// When a late change of a day is looked at again that is not closed itself.
 const NEXT_LOOK: SignedDuration = SignedDuration::from_mins(10);
@@ -28,7 +28,15 @@ pub(crate) async fn close_all(app: &App) -> Result<(), StoreError> {
     let (now, began) = (app.clock.now(), Instant::now());
     let mut failure = None;
     for shard in 0..DAY_SHARDS {
-        for entry in app.table.due_days(shard, now, PER_SHARD).await? {
+        let due = match app.table.due_days(shard, now, PER_SHARD).await {
+            Ok(due) => due,
+            Err(error) => {
+                tracing::error!(shard, error = %ecf_runtime::telemetry::chain(&error), "days that are due could not be read");
+                failure.get_or_insert(error);
+                continue;
+            }
+        };
+        for entry in due {
             if began.elapsed() > TIME {
                 return failure.map_or(Ok(()), Err);
             }
@@ -51,12 +59,8 @@ pub(crate) async fn close_all(app: &App) -> Result<(), StoreError> {
 async fn close(app: &App, entry: &DueDays, now: Timestamp, began: Instant) -> Result<(), StoreError> {
     let scope = &entry.scope;
     let Some(company) = app.table.company(&scope.company).await? else {
-        // A sign-up that is under way creates its company last.
-        if entry.at + LATER > now {
-            app.table.put_off_days(entry, entry.at + LATER + LATER).await?;
-        } else {
-            app.table.forget_closing(scope).await?;
-        }
+        // Of a sign-up that failed.
+        app.table.forget_closing(scope).await?;
         return Ok(());
     };
     let closing = app.table.closing(scope).await?;

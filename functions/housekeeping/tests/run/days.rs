@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use ecf::{ReceiptState, ReceiptType};
 use ecf_store::{
-    DayCounts, NewReceipt, OutboxEntry, PageRequest, Receipt, ReceiptFilter, ReceiptId, Verdict, fiscal_day,
+    CompanyId, DayCounts, NewReceipt, OutboxEntry, PageRequest, Receipt, ReceiptFilter, ReceiptId, Scope, Verdict,
+    fiscal_day,
 };
 use housekeeping::run;
 use jiff::{SignedDuration, ToSpan as _};
@@ -236,6 +237,7 @@ async fn r2_a_late_verdict_whose_count_is_lost_shows_in_lists_at_once_and_in_the
 #[tokio::test]
 async fn r2_a_day_without_any_counter_is_listed() {
     let world = World::start().await;
+    world.advance(SignedDuration::from_hours(1));
     run(&world.app).await.unwrap();
     let uncounted = world.told("E310000000001").await;
     // Before housekeeping looked at the day, and after.
@@ -263,4 +265,18 @@ async fn r2_what_an_idle_company_costs_does_not_grow() {
         .await
         .unwrap();
     assert!(due.iter().all(|entry| entry.scope != world.company.scope));
+}
+
+#[tokio::test]
+async fn r2_the_closing_of_a_company_that_never_came_to_be_is_forgotten() {
+    let world = World::start().await;
+    let table = world.stack.table();
+    let company = CompanyId::from_random([7; 20]);
+    let scope = Scope {
+        company,
+        ..world.company.scope
+    };
+    table.begin_closing(&scope, world.now()).await.unwrap();
+    run(&world.app).await.unwrap();
+    assert!(!table.closing(&scope).await.unwrap().is_begun);
 }

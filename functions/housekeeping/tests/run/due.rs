@@ -13,8 +13,6 @@ use crate::world::{TEN_MINUTES, World};
 #[tokio::test]
 async fn nothing_due_means_a_few_queries_and_nothing_written_or_queued() {
     let world = World::start().await;
-    // A new company has no day to close yet.
-    run(&world.app).await.unwrap();
     // One on its way, one done, one that waits for a person.
     world.signed("E310000000001").await;
     world.told("E310000000002").await;

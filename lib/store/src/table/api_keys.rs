@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use super::{
     Query, Sort, Table,
     change::Change,
+    closing,
     item::{Item, NewItem, Stored, bytes, instant, number, text},
     keys::{self, SK},
     write::{Part, Transacted},
@@ -139,7 +140,8 @@ impl NewApiKey {
 impl Table {
     /// Stores a key, unless the key that creates it was revoked: a revocation leaves no descendant behind.
     pub async fn create_api_key(&self, new: NewApiKey) -> Result<ApiKeyCreated, StoreError> {
-        self.begin_closing(&new.owner(), new.created_at).await?;
+        self.begin_closing(&new.owner(), new.created_at + closing::FIRST_LOOK)
+            .await?;
         let mut parts: Vec<_> = new.items().map(Part::PutNew).into();
         if let Some(creator) = &new.created_by {
             let change = Change::of(keys::listed_api_key(&new.company, creator))

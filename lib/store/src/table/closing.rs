@@ -22,12 +22,14 @@ use crate::{StoreError, ids::Scope};
 
 /// How many partitions of the due index hold days.
 pub const DAY_SHARDS: u8 = 4;
-/// Longer than the longest time limit of a function: whoever marked a late change has written it, or never will.
+/// As long as the longest time limit of a function: by then a late change was written, or never will be.
 pub const WRITTEN_WITHIN: SignedDuration = SignedDuration::from_mins(15);
 /// When a day is closed, after its end: who wrote no late change before the first [`WRITTEN_WITHIN`] is done by then.
 const CLOSED_AFTER: SignedDuration = SignedDuration::from_mins(30);
 /// Companies are closed one after the other within this time.
 const CLOSING_SPREAD: SignedDuration = SignedDuration::from_hours(2);
+/// When the days of a new environment are looked at first: no sign-up is under way any more.
+pub(super) const FIRST_LOOK: SignedDuration = SignedDuration::from_hours(1);
 /// How often a day is compared again that changes meanwhile.
 const ROUNDS: u32 = 3;
 
@@ -108,11 +110,11 @@ impl Table {
         Ok(closing)
     }
 
-    /// Makes housekeeping close an environment's days. Again changes nothing.
-    pub async fn begin_closing(&self, scope: &Scope, now: Timestamp) -> Result<(), StoreError> {
+    /// Makes housekeeping close an environment's days from an instant on. Again changes nothing.
+    pub async fn begin_closing(&self, scope: &Scope, first_look: Timestamp) -> Result<(), StoreError> {
         let item = NewItem::new(&keys::closing(scope))
             .with(DUE.pk, text(keys::due_days_partition(shard_of(scope))))
-            .with(DUE.sk, text(keys::due_sort(now)))
+            .with(DUE.sk, text(keys::due_sort(first_look)))
             .build();
         self.put_new("begin closing", item).await.map(|_| ())
     }
@@ -174,7 +176,7 @@ impl Table {
         closing: &Closing,
     ) -> Result<Option<DayCounts>, StoreError> {
         for _ in 0..ROUNDS {
-            let kept = self.day_counts(scope, day, day).await?;
+            let kept = self.latest_day_counts(scope, day, day).await?;
             let kept = kept.into_iter().next().unwrap_or_else(|| DayCounts::none(day));
             let counted = self.counted_by_list(scope, day).await?;
             let is_corrected = kept != counted;
@@ -194,14 +196,18 @@ impl Table {
 
     /// Sums up the days of a month that are all closed.
     pub async fn sum_up_month(&self, scope: &Scope, first: Date) -> Result<(), StoreError> {
-        let days = self.day_counts(scope, first, first.last_of_month()).await?;
+        let days = self.latest_day_counts(scope, first, first.last_of_month()).await?;
         let mut month = DayCounts::none(first);
         days.iter().for_each(|day| month.add_all(day));
-        let known = self.month_counts(scope, first, first).await?;
-        let known = known.into_iter().next().unwrap_or_else(|| DayCounts::none(first));
-        self.correct("sum up month", keys::month(scope, first), &known, &month)
-            .await
-            .map(|_| ())
+        let key = keys::month(scope, first);
+        let known = match self.read("read month counters", &key).await? {
+            Some(stored) => counters::read_counts_of(&stored, first)?,
+            None => DayCounts::none(first),
+        };
+        if self.correct("sum up month", key, &known, &month).await? {
+            return Ok(());
+        }
+        Err(StoreError::retry("sum up month", "another look summed it up meanwhile"))
     }
 
     /// The counts of months that were summed up, from one month to another, both included, by their first days.

@@ -14,7 +14,7 @@ use super::{
     api_keys::NewApiKey,
     certificates::{self, CertificateSummary},
     change::Change,
-    invitations,
+    closing, invitations,
     item::{Item, NewItem, Stored, bytes, expiry, flag, instant, text},
     keys::{self, TTL},
     write::{Part, Transacted},
@@ -134,7 +134,8 @@ impl Table {
         first_key: Option<NewApiKey>,
     ) -> Result<CompanyCreated, StoreError> {
         if let Some(key) = &first_key {
-            self.begin_closing(&key.owner(), new.created_at).await?;
+            self.begin_closing(&key.owner(), new.created_at + closing::FIRST_LOOK)
+                .await?;
         }
         let mut parts = vec![Part::PutNew(profile_item(&new))];
         let mut outcomes = vec![CompanyCreated::IdTaken];

@@ -154,8 +154,28 @@ impl Table {
 
     /// The counts of the days from `from` to `to`, both included; days without receipts are left out.
     pub async fn day_counts(&self, scope: &Scope, from: Date, to: Date) -> Result<Vec<DayCounts>, StoreError> {
+        self.read_days(scope, (from, to), false).await
+    }
+
+    /// The same as of every write answered before.
+    pub(super) async fn latest_day_counts(
+        &self,
+        scope: &Scope,
+        from: Date,
+        to: Date,
+    ) -> Result<Vec<DayCounts>, StoreError> {
+        self.read_days(scope, (from, to), true).await
+    }
+
+    async fn read_days(
+        &self,
+        scope: &Scope,
+        (from, to): (Date, Date),
+        consistent: bool,
+    ) -> Result<Vec<DayCounts>, StoreError> {
         let query = Query {
             sort: Sort::Between(SK, keys::day(from), keys::day(to)),
+            consistent,
             ..Query::of(keys::counters_partition(scope))
         };
         let days = self.query("read counters", query).await?;
