@@ -275,7 +275,7 @@ class Peer:
         self.server.server_close()
 
 
-def flood(request, most, seconds=15, at_once=8):
+def flood(request, most, seconds=30, at_once=8):
     """Sends until one is refused for their number: how many went out, and whether one was."""
     end, limited, sent = time.monotonic() + seconds, threading.Event(), []
 

@@ -2,7 +2,8 @@
 
 use ecf::ReceiptState;
 use ecf_store::{
-    Announcement, AnnouncementId, DAY_SHARDS, IssuingJob, RANGE_SHARDS, SHARDS, SubmissionJob, WebhookJob,
+    Announcement, AnnouncementId, DAY_SHARDS, IssuingJob, NewWebhook, RANGE_SHARDS, SHARDS, SubmissionJob, WebhookId,
+    WebhookJob,
 };
 use ecf_testkit::send_job;
 use housekeeping::run;
@@ -148,6 +149,36 @@ async fn an_announcement_whose_message_was_lost_is_queued_again_until_it_was_tol
     assert!(table.announcement_told(&scope, &new.id).await.unwrap());
     assert!(!table.announcement_told(&scope, &new.id).await.unwrap());
     world.advance(TEN_MINUTES);
+    run(&world.app).await.unwrap();
+    assert_eq!(world.events().await, []);
+}
+
+#[tokio::test]
+async fn a_webhook_behind_which_events_wait_is_looked_after_when_its_time_has_come() {
+    let world = World::start().await;
+    let (table, scope, probe_at) = (world.stack.table(), world.company.scope, world.now() + TEN_MINUTES);
+    let new = NewWebhook {
+        id: WebhookId::from_random([7; 20]),
+        url: "https://erp.example.com/".to_owned(),
+        events: vec!["*".to_owned()],
+        is_active: true,
+        sealed_secret: vec![1],
+        created_at: world.now(),
+    };
+    table.create_webhook(&scope, new.clone()).await.unwrap();
+    assert!(table.count_parked(&scope, &new.id, probe_at).await.unwrap());
+    run(&world.app).await.unwrap();
+    assert_eq!(world.events().await, []);
+    world.advance(TEN_MINUTES);
+    run(&world.app).await.unwrap();
+    let job = WebhookJob::Unpark {
+        company: scope.company,
+        environment: scope.environment,
+        webhook: new.id,
+        slow: false,
+    };
+    assert_eq!(world.events().await, [job]);
+    // It was claimed, so the next run leaves it alone.
     run(&world.app).await.unwrap();
     assert_eq!(world.events().await, []);
 }

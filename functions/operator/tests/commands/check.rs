@@ -263,6 +263,17 @@ async fn r2_the_sum_of_a_month_that_drifted_is_told_and_set_right_only_on_reques
     world
         .check(json!({ "from": first, "to": last, "repair_counters": true }))
         .await;
+    let parts = world.check(days.clone()).await;
+    assert_eq!(parts[parts.len() - 1]["problems"], json!([]));
+    // A month that was summed up from a day that had drifted is set right with that day.
+    let count = table.count_created(&scope, first, receipt.ecf_type, "0.50", None);
+    count.await.unwrap();
+    table.sum_up_month(&scope, first).await.unwrap();
+    world
+        .check(json!({ "from": first, "to": last, "repair_counters": true }))
+        .await;
+    let months = table.month_counts(&scope, first, first).await.unwrap();
+    assert_eq!(months[0].to_string(), "31: 1, 31$: 11800.00");
     let parts = world.check(days).await;
     assert_eq!(parts[parts.len() - 1]["problems"], json!([]));
 }
