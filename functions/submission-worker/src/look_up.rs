@@ -49,8 +49,8 @@ pub(crate) async fn look_up(
         app.table.claim_lookup(scope, id, now, LEASE).await?
     };
     match claim {
-        Claim::Claimed(receipt) if resends => hand_over(app, job, session, &receipt).await,
-        Claim::Claimed(receipt) => ask_once(app, job, session, &receipt).await,
+        Claim::Claimed(receipt) if resends => Box::pin(hand_over(app, job, session, &receipt)).await,
+        Claim::Claimed(receipt) => Box::pin(ask_once(app, job, session, &receipt)).await,
         Claim::Leased(receipt) => Ok(again_after_lease(job, &receipt, now)),
         _ => later(app, job, None).await,
     }
@@ -62,7 +62,7 @@ async fn ask_once(
     session: &Session<'_>,
     receipt: &Receipt,
 ) -> Result<Outcome<SubmissionJob>, StoreError> {
-    match ask(session, receipt).await {
+    match Box::pin(ask(session, receipt)).await {
         Ok(Found::Track(track_id)) => submitted(app, receipt, &track_id).await,
         Ok(Found::Judged(judged)) => verdict::record(app, job, session, receipt, &judged).await,
         Ok(Found::Nothing) => negative(app, job, receipt).await,

@@ -67,8 +67,9 @@ pub(crate) async fn send(app: &App, job: &SubmissionJob) -> Result<Outcome<Submi
         claim = app.table.claim_send(&scope, &id, now, LEASE).await?;
     }
     match claim {
-        Claim::Claimed(receipt) => hand_over(app, job, &session, &receipt).await,
-        Claim::LeaseExpired(receipt) => look_up::look_up(app, job, &session, &receipt).await,
+        // Boxed, so that an unoptimised build fits into a thread's stack.
+        Claim::Claimed(receipt) => Box::pin(hand_over(app, job, &session, &receipt)).await,
+        Claim::LeaseExpired(receipt) => Box::pin(look_up::look_up(app, job, &session, &receipt)).await,
         // Somebody is on it; if they die, their lease runs out.
         Claim::Leased(receipt) => Ok(again_after_lease(job, &receipt, now)),
         // Submitted already: the question for its verdict may have been lost.
