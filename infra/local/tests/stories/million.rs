@@ -183,6 +183,7 @@ async fn r7_what_a_million_receipts_cost() {
     }
     print(&stack, "summary", &mut times, &json!(null));
     check(&stack, &company).await;
+    audit(&stack, &company).await;
     recount(&stack, &company).await;
     stack.leave_messages();
 }
@@ -206,6 +207,26 @@ async fn check(stack: &TestStack, company: &TestCompany) {
     let receipts = answer["found"]["receipts"].clone();
     assert!(receipts.as_u64() > Some(0), "{answer}");
     print(stack, "check, a part of a day", &mut times, &receipts);
+}
+
+/// The audit archive: of everything, which is refused as too large, and of one day, whose documents are missing.
+async fn audit(stack: &TestStack, company: &TestCompany) {
+    let function = http(stack, "audit-export");
+    let (key, today) = (Some(company.api_key.as_str()), fiscal_day(stack.clock().now()));
+    let day = today.saturating_sub(40.days());
+    let orders = [
+        ("audit of everything, refused", String::new(), 422),
+        ("audit of a day", format!("?date_from={day}&date_to={day}"), 200),
+    ];
+    for (what, query, status) in orders {
+        let path = format!("/api/v1/client/audit-export{query}");
+        stack.calls().reset();
+        let began = Instant::now();
+        let answer = request(&function, Method::GET, &path, key, None).await;
+        let mut times = [began.elapsed()];
+        assert_eq!(answer.status, status);
+        print(stack, what, &mut times, &json!(null));
+    }
 }
 
 /// What closing a day costs.
