@@ -2,6 +2,7 @@
 
 use axum::{Router, extract::DefaultBodyLimit, middleware};
 use http::{Method, StatusCode};
+use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::ApiError;
 
@@ -30,6 +31,7 @@ pub fn finish(router: Router) -> Router {
     Router::new()
         .fallback_service(routes)
         .layer(middleware::from_fn(inflate::inflate))
+        .layer(CatchPanicLayer::custom(edge::panicked))
         .layer(middleware::from_fn(edge::edge))
 }
 

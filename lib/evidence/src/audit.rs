@@ -2,8 +2,8 @@
 //!
 //! [`Auditor::plan`] goes through the records and knows the hash of all that the archive will say. An archive of that content is found
 //! in the bucket ([`Auditor::kept`]); otherwise [`Auditor::stream`] makes it for a caller and keeps it on the way, or
-//! [`Auditor::keep`] makes it for the bucket alone. Memory does not grow with the number of receipts: a few are under way at a time, and
-//! what grows (directory, manifest, index) grows on the disk. The same content gives the same bytes: nothing in an archive says
+//! [`Auditor::keep`] makes it for the bucket alone. A few receipts are under way at a time, and
+//! manifest and index grow on the disk: memory grows by the ZIP's directory alone. The same content gives the same bytes: nothing in an archive says
 //! when it was made.
 //!
 //! | file | what |
@@ -11,17 +11,16 @@
 //! | `plan.rs` | what there is, its hash, its size |
 //! | `dossier.rs` | what the archive holds of one receipt |
 //! | `index.rs`, `sheet.rs`, `readme.txt` | what it holds for people |
-//! | `archive.rs`, `zip.rs`, `pack.rs` | the ZIP, its manifest and signature |
+//! | `archive.rs`, `growing.rs` | the ZIP, its manifest and signature |
 //! | `out.rs` | where it goes |
 
 mod archive;
 mod dossier;
+mod growing;
 mod index;
 mod out;
-mod pack;
 mod plan;
 mod sheet;
-mod zip;
 
 use std::io;
 
@@ -31,12 +30,13 @@ use futures::{Stream, StreamExt as _, future::BoxFuture, stream};
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle};
 use xmldsig::SignError;
+use zip::result::ZipError;
 
 use crate::Files;
 use archive::Archive;
 use dossier::Dossier;
+use growing::Growing;
 use out::Out;
-use pack::{Growing, pack};
 use plan::{Approvals, Inbox, Walk};
 use sheet::Sheet;
 
@@ -62,6 +62,8 @@ pub enum AuditError {
     Sign(#[from] SignError),
     #[error("the disk failed")]
     Disk(#[from] io::Error),
+    #[error("the ZIP was not written")]
+    Zip(#[from] ZipError),
     #[error("a task broke off")]
     Broken(#[from] JoinError),
     #[error("the archive is larger than {limit_bytes} bytes, of which it was not known before")]
@@ -172,13 +174,7 @@ impl Auditor {
     async fn fill(&self, plan: &Plan, archive: &mut Archive) -> Result<Worth, AuditError> {
         let mut content = plan.heading.content();
         let mut filled = Filled::begin()?;
-        archive
-            .add(pack(
-                "README.txt".to_owned(),
-                None,
-                Bytes::from_static(README.as_bytes()),
-            )?)
-            .await?;
+        archive.add("README.txt", None, README.as_bytes()).await?;
         for day in &plan.days {
             let mut walk = Walk::of_day(&self.table, &plan.order, *day);
             while let Some(part) = walk.next().await? {
@@ -205,9 +201,9 @@ impl Auditor {
             filled.sheet.add_signer(signer.certificate());
         }
         for (name, bytes) in filled.sheet.files() {
-            archive.add(pack(name, None, bytes.into())?).await?;
+            archive.add(&name, None, &bytes).await?;
         }
-        archive.add_grown(filled.index.finish("index.csv")?).await?;
+        archive.add_grown("index.csv", filled.index.finish()?).await?;
         Ok(match content.hash() == plan.content {
             false => Worth::Changed,
             true if filled.has_remarks => Worth::Remarked,
@@ -260,7 +256,7 @@ impl Filled {
                 self.sheet.add(*certificate);
             }
             for file in dossier.files {
-                archive.add(file).await?;
+                archive.add(&file.name, Some(dossier.modified), &file.bytes).await?;
             }
         }
         Ok(())

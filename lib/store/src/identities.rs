@@ -4,29 +4,22 @@
 //! [`IDENTITY_MAX_AGE`], as soon as it reads a profile that names another certificate ([`Identities::of_company`]), and at once
 //! where the cached one has expired. A private key lives in memory only.
 
-use std::{
-    collections::HashMap,
-    fmt,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{fmt, num::NonZeroUsize, sync::Arc};
 
 use jiff::{SignedDuration, Timestamp};
 use xmldsig::{Certificate, Identity};
 
-use crate::{CertificateSummary, Company, StoreError, Vault, ids::CompanyId};
+use crate::{CertificateSummary, Company, Recent, StoreError, Vault, ids::CompanyId};
 
 /// How long an opened certificate is cached: every instance signs with a renewed one after this time.
 pub const IDENTITY_MAX_AGE: SignedDuration = SignedDuration::from_mins(5);
 /// How many are remembered; one key takes a few kilobytes.
-const CAPACITY: usize = 500;
-
-type Opened = HashMap<CompanyId, Entry>;
+const CAPACITY: NonZeroUsize = NonZeroUsize::new(500).unwrap();
 
 /// A cached identity.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Entry {
     identity: Arc<Identity>,
-    since: Timestamp,
     /// SHA-256 of the certificate that the company's profile named when the identity was loaded, as far as it was known.
     named: Option<[u8; 32]>,
 }
@@ -35,7 +28,7 @@ struct Entry {
 #[derive(Clone)]
 pub struct Identities {
     vault: Vault,
-    opened: Arc<Mutex<Opened>>,
+    opened: Recent<CompanyId, Entry>,
 }
 
 impl fmt::Debug for Identities {
@@ -51,7 +44,7 @@ impl Identities {
     pub fn new(vault: Vault) -> Self {
         Self {
             vault,
-            opened: Arc::default(),
+            opened: Recent::new(CAPACITY, IDENTITY_MAX_AGE),
         }
     }
 
@@ -89,43 +82,27 @@ impl Identities {
             StoreError::corrupt(format!("certificate of company {company}"), "p12", error.to_string())
         })?;
         let identity = Arc::new(identity);
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if opened.len() >= CAPACITY {
-            opened.retain(|_, entry| entry.is_fresh(now));
-        }
-        if opened.len() >= CAPACITY {
-            opened.clear();
-        }
         let entry = Entry {
             identity: identity.clone(),
-            since: now,
             named,
         };
-        opened.insert(*company, entry);
+        self.opened.insert(*company, entry, now);
         Ok(Some(identity))
     }
 
     /// Asks the vault next time, after an upload.
     pub fn forget(&self, company: &CompanyId) {
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        opened.remove(company);
+        self.opened.remove(company);
     }
 
     fn cached(&self, company: &CompanyId, named: Option<[u8; 32]>, now: Timestamp) -> Option<Arc<Identity>> {
-        let opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        let entry = opened.get(company)?;
-        let current = entry.is_fresh(now)
-            && entry.identity.certificate().is_valid_at(now)
-            && named.is_none_or(|it| entry.is(&it));
-        current.then(|| entry.identity.clone())
+        let entry = self.opened.get(company, now)?;
+        let current = entry.identity.certificate().is_valid_at(now) && named.is_none_or(|it| entry.is(&it));
+        current.then_some(entry.identity)
     }
 }
 
 impl Entry {
-    fn is_fresh(&self, now: Timestamp) -> bool {
-        now.duration_since(self.since) < IDENTITY_MAX_AGE
-    }
-
     /// Whether it is the identity of the certificate that a profile names. A P12 with several certificates may sign with another
     /// one, and a profile may lag behind the vault: what was loaded for that name stays.
     fn is(&self, named: &[u8; 32]) -> bool {

@@ -87,6 +87,7 @@ mod ids;
 mod operator_secret;
 mod profiles;
 mod queues;
+mod recent;
 mod register;
 mod table;
 mod vault;
@@ -108,6 +109,7 @@ pub use profiles::Profiles;
 pub use queues::{
     ExchangeJob, IssuingJob, JobQueue, LONGEST_DELAY, QueueUrls, Queues, SubmissionJob, SubmissionUrls, WebhookJob,
 };
+pub use recent::Recent;
 pub use register::{NewRegister, Register, RegisterAnswer, RegisterEdition, Registered, Taxpayer};
 pub use table::{
     AlarmHours, AlarmTimes, Announcement, Annulment, AnnulmentCreated, AnnulmentState, Answered, ApiKey, ApiKeyCreated,

@@ -3,28 +3,22 @@
 //! Every receipt asks for its company's settings, which hardly ever change: an instance reads each company once a minute,
 //! so that a change works everywhere within it.
 
-use std::{
-    collections::HashMap,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{num::NonZeroUsize, sync::Arc};
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::{Company, StoreError, Table, ids::CompanyId};
+use crate::{Company, Recent, StoreError, Table, ids::CompanyId};
 
 /// How long a profile is believed.
 const KEPT: SignedDuration = SignedDuration::from_secs(60);
 /// How many are remembered; an instance serves few companies within a minute.
-const CAPACITY: usize = 1_000;
-
-/// Each company and since when it is known.
-type Known = HashMap<CompanyId, (Arc<Company>, Timestamp)>;
+const CAPACITY: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();
 
 /// The profiles of companies, shared by a function's requests.
 #[derive(Debug, Clone)]
 pub struct Profiles {
     table: Table,
-    known: Arc<Mutex<Known>>,
+    known: Recent<CompanyId, Arc<Company>>,
 }
 
 impl Profiles {
@@ -32,33 +26,20 @@ impl Profiles {
     pub fn new(table: Table) -> Self {
         Self {
             table,
-            known: Arc::default(),
+            known: Recent::new(CAPACITY, KEPT),
         }
     }
 
     /// The company, at most a minute old.
     pub async fn of(&self, id: &CompanyId, now: Timestamp) -> Result<Option<Arc<Company>>, StoreError> {
-        if let Some(company) = self.remembered(id, now) {
+        if let Some(company) = self.known.get(id, now) {
             return Ok(Some(company));
         }
         let Some(company) = self.table.company(id).await? else {
             return Ok(None);
         };
         let company = Arc::new(company);
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= CAPACITY {
-            known.retain(|_, (_, since)| now.duration_since(*since) < KEPT);
-        }
-        if known.len() >= CAPACITY {
-            known.clear();
-        }
-        known.insert(*id, (company.clone(), now));
+        self.known.insert(*id, company.clone(), now);
         Ok(Some(company))
-    }
-
-    fn remembered(&self, id: &CompanyId, now: Timestamp) -> Option<Arc<Company>> {
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let (company, since) = known.get(id)?;
-        (now.duration_since(*since) < KEPT).then(|| company.clone())
     }
 }

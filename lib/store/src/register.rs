@@ -4,9 +4,9 @@
 //! instead of one for each taxpayer, and a look-up one read. Loading again overwrites the shards in place. Each says for itself
 //! of when it is, so a look-up in the middle of a load, or after one that died, still tells its age.
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use aws_sdk_s3::{Client, operation::get_object::GetObjectError, primitives::ByteStream};
 use bytes::Bytes;
@@ -16,7 +16,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinSet;
 
-use crate::StoreError;
+use crate::{Recent, StoreError};
 
 /// The most shards; always a power of two, so that the lines of many fall into fewer without being read.
 const MOST_SHARDS: usize = 1_024;
@@ -27,7 +27,7 @@ const WRITES_AT_ONCE: usize = 16;
 /// How long an instance believes what it read.
 const KEPT: SignedDuration = SignedDuration::from_mins(10);
 /// How many shards an instance remembers.
-const CAPACITY: usize = 16;
+const CAPACITY: NonZeroUsize = NonZeroUsize::new(16).unwrap();
 
 const EDITION: &str = "register/edition.json";
 /// Where files of the authority wait to be loaded.
@@ -129,19 +129,14 @@ struct Heading {
     loaded_at: Timestamp,
 }
 
-/// What an instance remembers, and since when.
-#[derive(Debug, Default)]
-struct Memory {
-    edition: Option<(RegisterEdition, Timestamp)>,
-    shards: HashMap<usize, (Arc<str>, Timestamp)>,
-}
-
 /// The register. Clones share what they remember.
 #[derive(Debug, Clone)]
 pub struct Register {
     client: Client,
     bucket: String,
-    memory: Arc<Mutex<Memory>>,
+    /// What was loaded last, and since when it is known.
+    edition: Arc<Mutex<Option<(RegisterEdition, Timestamp)>>>,
+    shards: Recent<usize, Arc<str>>,
 }
 
 impl Register {
@@ -150,7 +145,8 @@ impl Register {
         Self {
             client,
             bucket: bucket.into(),
-            memory: Arc::default(),
+            edition: Arc::default(),
+            shards: Recent::new(CAPACITY, KEPT),
         }
     }
 
@@ -167,7 +163,7 @@ impl Register {
 
     /// What was loaded last.
     pub async fn edition(&self, now: Timestamp) -> Result<Option<RegisterEdition>, StoreError> {
-        let known = self.remembered(|memory| memory.edition);
+        let known = *self.known_edition();
         if let Some((edition, since)) = known
             && now.duration_since(since) < KEPT
         {
@@ -178,13 +174,11 @@ impl Register {
         };
         let edition: RegisterEdition =
             serde_json::from_slice(&bytes).map_err(|error| StoreError::corrupt(EDITION, "edition", error))?;
-        self.remembered(|memory| {
-            // Another number of shards is another order of taxpayers.
-            if memory.edition.is_none_or(|(known, _)| known != edition) {
-                memory.shards.clear();
-            }
-            memory.edition = Some((edition, now));
-        });
+        // Another number of shards is another order of taxpayers.
+        if known.is_none_or(|(known, _)| known != edition) {
+            self.shards.clear();
+        }
+        *self.known_edition() = Some((edition, now));
         Ok(Some(edition))
     }
 
@@ -218,7 +212,8 @@ impl Register {
         // Last: from here on look-ups go to these shards.
         let body = serde_json::to_string(&edition).expect("numbers, a day and an instant are JSON");
         self.write(EDITION, body).await?;
-        self.remembered(|memory| *memory = Memory::default());
+        *self.known_edition() = None;
+        self.shards.clear();
         Ok(edition)
     }
 
@@ -228,27 +223,19 @@ impl Register {
     }
 
     async fn shard(&self, shard: usize, name: &str, now: Timestamp) -> Result<Arc<str>, StoreError> {
-        let known = self.remembered(|memory| memory.shards.get(&shard).cloned());
-        if let Some((lines, since)) = known
-            && now.duration_since(since) < KEPT
-        {
+        if let Some(lines) = self.shards.get(&shard, now) {
             return Ok(lines);
         }
         let bytes = self.read(name).await?;
         let bytes = bytes.ok_or_else(|| StoreError::corrupt(name, "object", "is missing"))?;
         let lines = String::from_utf8(bytes.to_vec()).map_err(|error| StoreError::corrupt(name, "lines", error))?;
         let lines: Arc<str> = lines.into();
-        self.remembered(|memory| {
-            if memory.shards.len() >= CAPACITY {
-                memory.shards.clear();
-            }
-            memory.shards.insert(shard, (lines.clone(), now));
-        });
+        self.shards.insert(shard, lines.clone(), now);
         Ok(lines)
     }
 
-    fn remembered<T>(&self, with: impl FnOnce(&mut Memory) -> T) -> T {
-        with(&mut self.memory.lock().unwrap_or_else(PoisonError::into_inner))
+    fn known_edition(&self) -> MutexGuard<'_, Option<(RegisterEdition, Timestamp)>> {
+        self.edition.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn read(&self, name: &str) -> Result<Option<Bytes>, StoreError> {

@@ -5,7 +5,7 @@
 //! for one new one. A token belongs to a certificate, by the SHA-256 of its DER bytes, and is handed only to who holds
 //! the private key: [`Identity`] is that proof.
 
-use std::collections::HashMap;
+use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -13,6 +13,7 @@ use std::time::Duration;
 use ecf::Environment;
 use ecf_store::{StoreError, StoredToken, Table, Vault};
 use jiff::{SignedDuration, Timestamp};
+use lru::LruCache;
 use tokio::sync::Semaphore;
 use xmldsig::{Identity, Limits, ProofError, SignError};
 
@@ -28,8 +29,9 @@ use crate::token::Token;
 /// Where the time comes from.
 pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
-/// How many certificates' tokens a process remembers. The shared table remembers the others.
-const MAX_LANES: usize = 1_000;
+/// How many certificates' tokens a process remembers, of those used last. The shared table remembers the others, and a lane in use
+/// that is evicted lasts as long as its use.
+const MAX_LANES: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();
 
 /// Why there is no token. None of these sends a document.
 #[derive(Debug, thiserror::Error)]
@@ -108,7 +110,7 @@ pub struct Tokens {
     now: Now,
     waiting: Waiting,
     gates: Arc<Gates>,
-    lanes: Arc<Mutex<HashMap<LaneKey, Arc<Lane>>>>,
+    lanes: Arc<Mutex<LruCache<LaneKey, Arc<Lane>>>>,
 }
 
 /// A certificate, by its SHA-256, in an environment.
@@ -151,7 +153,7 @@ impl Tokens {
             vault,
             now,
             waiting: Waiting::default(),
-            lanes: Arc::default(),
+            lanes: Arc::new(Mutex::new(LruCache::new(MAX_LANES))),
         }
     }
 
@@ -180,9 +182,6 @@ impl Tokens {
     fn lane(&self, environment: Environment, identity: &Identity) -> Arc<Lane> {
         let key = (identity.certificate().sha256_fingerprint, environment);
         let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
-        if lanes.len() >= MAX_LANES && !lanes.contains_key(&key) {
-            lanes.retain(|_, lane| Arc::strong_count(lane) > 1);
-        }
         let new = || {
             Arc::new(Lane {
                 held: tokio::sync::Mutex::new(None),
@@ -190,7 +189,7 @@ impl Tokens {
                 calls: Semaphore::new(MAX_CALLS),
             })
         };
-        Arc::clone(lanes.entry(key).or_insert_with(new))
+        Arc::clone(lanes.get_or_insert(key, new))
     }
 
     /// A token that is good for a call that starts now.

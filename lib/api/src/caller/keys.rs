@@ -2,14 +2,14 @@
 //! holds them to their rate limits.
 
 use std::{
-    collections::HashMap,
+    num::NonZeroUsize,
     sync::{Arc, Mutex, PoisonError},
 };
 
 use ecf::Environment;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
-use ecf_store::{ApiKey, ApiKeyId, StoreError, Table};
+use ecf_store::{ApiKey, ApiKeyId, Recent, StoreError, Table};
 use jiff::{SignedDuration, Timestamp};
 
 use super::rate::{Admission, Rates, WINDOW_SECONDS};
@@ -18,7 +18,7 @@ use crate::ApiError;
 /// How long an answer of the table is believed.
 const KEPT: SignedDuration = SignedDuration::from_secs(60);
 /// How many keys are remembered; an instance serves few companies within a minute.
-const CAPACITY: usize = 1_000;
+pub(super) const CAPACITY: NonZeroUsize = NonZeroUsize::new(1_000).unwrap();
 
 /// How exactly it is noted when a key was used.
 const NOTED: SignedDuration = SignedDuration::from_hours(1);
@@ -28,7 +28,9 @@ const NOTED: SignedDuration = SignedDuration::from_hours(1);
 pub struct Keys {
     table: Table,
     clock: Clock,
-    cache: Arc<Mutex<KeyCache>>,
+    known: Recent<[u8; 32], ApiKey>,
+    /// The keys whose use was noted.
+    noted: Recent<ApiKeyId, ()>,
     rates: Arc<Mutex<Rates>>,
     /// The rate limit of a key without one of its own; `None`: there is none.
     requests_per_second: Option<u32>,
@@ -45,7 +47,8 @@ impl Keys {
         Ok(Self {
             table,
             clock,
-            cache: Arc::default(),
+            known: Recent::new(CAPACITY, KEPT),
+            noted: Recent::new(CAPACITY, NOTED),
             rates: Arc::default(),
             requests_per_second,
         })
@@ -88,19 +91,13 @@ impl Keys {
     /// The key with this hash, if it opens anything now.
     pub(super) async fn valid(&self, hash: [u8; 32]) -> Result<Option<ApiKey>, StoreError> {
         let now = self.clock.now();
-        let cached = self
-            .cache
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .find(&hash, now);
-        let key = match cached {
+        let key = match self.known.get(&hash, now) {
             Some(key) => Some(key),
             None => {
                 let found = self.table.api_key_by_hash(&hash).await?;
                 if let Some(key) = &found {
                     // Unknown keys are not remembered: a new key works at once, and guesses take no memory.
-                    let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-                    cache.keep(hash, key.clone(), now);
+                    self.known.insert(hash, key.clone(), now);
                 }
                 found
             }
@@ -120,12 +117,9 @@ impl Keys {
     /// Notes the use at most once an hour. It is a help for who clears keys up, so no request fails for it.
     pub(super) async fn note_use(&self, key: &ApiKey) {
         let now = self.clock.now();
-        let is_new = self
-            .cache
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .is_new_use(key.id, now);
-        if is_new && let Err(error) = self.table.note_key_use(&key.company, &key.id, now).await {
+        if self.noted.insert_new(key.id, (), now)
+            && let Err(error) = self.table.note_key_use(&key.company, &key.id, now).await
+        {
             tracing::warn!(%error, "the use of an API key was not noted");
         }
     }
@@ -133,51 +127,6 @@ impl Keys {
 
 fn opens(key: &ApiKey, now: Timestamp) -> bool {
     key.revoked_at.is_none() && key.expires_at.is_none_or(|end| now < end)
-}
-
-#[derive(Debug, Default)]
-struct KeyCache {
-    keys: HashMap<[u8; 32], (ApiKey, Timestamp)>,
-    /// When the use of which key was noted.
-    noted: HashMap<ApiKeyId, Timestamp>,
-}
-
-impl KeyCache {
-    fn find(&self, hash: &[u8; 32], now: Timestamp) -> Option<ApiKey> {
-        let (key, since) = self.keys.get(hash)?;
-        fresh(*since, now).then(|| key.clone())
-    }
-
-    fn keep(&mut self, hash: [u8; 32], key: ApiKey, now: Timestamp) {
-        if self.keys.len() >= CAPACITY {
-            self.keys.retain(|_, (_, since)| fresh(*since, now));
-        }
-        if self.keys.len() >= CAPACITY {
-            // A thousand keys within a minute: starting over costs one read each.
-            self.keys.clear();
-        }
-        self.keys.insert(hash, (key, now));
-    }
-
-    /// Whether this use is to be noted; whoever is told so notes it.
-    fn is_new_use(&mut self, key: ApiKeyId, now: Timestamp) -> bool {
-        let is_old = |noted: &Timestamp| now.duration_since(*noted) >= NOTED;
-        if self.noted.get(&key).is_some_and(|noted| !is_old(noted)) {
-            return false;
-        }
-        if self.noted.len() >= CAPACITY {
-            self.noted.retain(|_, noted| !is_old(noted));
-        }
-        if self.noted.len() >= CAPACITY {
-            self.noted.clear();
-        }
-        self.noted.insert(key, now);
-        true
-    }
-}
-
-fn fresh(since: Timestamp, now: Timestamp) -> bool {
-    now.duration_since(since) < KEPT
 }
 
 #[cfg(test)]

@@ -3,16 +3,16 @@
 //! An instance counts in its memory, and adds to the count of all instances only once it has a whole share: a key that is used at an
 //! ordinary pace costs no write. What this bounds and what it does not is decision 0023.
 
-use std::collections::HashMap;
 use std::time::Duration;
 
 use ecf_store::ApiKeyId;
 use jiff::{SignedDuration, Timestamp};
+use lru::LruCache;
+
+use super::keys::CAPACITY;
 
 /// A burst as large as the window's whole limit passes, which a batch job of an ERP needs.
 pub(super) const WINDOW_SECONDS: i64 = 10;
-/// How many keys are counted at a time.
-const CAPACITY: usize = 1_000;
 /// The share of a limit that an instance counts for itself.
 const SHARES: u32 = 20;
 /// No instance counts more than this for itself, whatever the limit.
@@ -31,10 +31,18 @@ pub(super) enum Admission {
     Refused(Duration),
 }
 
-/// The keys' current windows in this instance.
-#[derive(Debug, Default)]
+/// The current windows in this instance, of the keys that were used last.
+#[derive(Debug)]
 pub(super) struct Rates {
-    windows: HashMap<ApiKeyId, Window>,
+    windows: LruCache<ApiKeyId, Window>,
+}
+
+impl Default for Rates {
+    fn default() -> Self {
+        Self {
+            windows: LruCache::new(CAPACITY),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -48,19 +56,12 @@ impl Rates {
     /// Counts a request against the limit of its key within a window.
     pub(super) fn admit(&mut self, key: ApiKeyId, limit: u32, now: Timestamp) -> Admission {
         let begin = begin(now);
-        if self.windows.len() >= CAPACITY && !self.windows.contains_key(&key) {
-            self.windows.retain(|_, window| window.begin == begin);
-        }
-        if self.windows.len() >= CAPACITY && !self.windows.contains_key(&key) {
-            // A thousand keys within ten seconds: each is counted anew.
-            self.windows.clear();
-        }
         let empty = Window {
             begin,
             requests: 0,
             is_full: false,
         };
-        let window = self.windows.entry(key).or_insert(empty);
+        let window = self.windows.get_or_insert_mut(key, || empty);
         if window.begin != begin {
             *window = empty;
         }
@@ -150,13 +151,14 @@ mod tests {
     }
 
     #[test]
-    fn k3_the_memory_of_windows_stays_bounded() {
+    fn k3_more_keys_than_are_counted_do_not_reset_one_that_goes_on() {
         let mut rates = Rates::default();
-        for number in 0..3 * CAPACITY {
+        rates.admit(key(0), 500, at(0));
+        rates.fill(&key(0), at(0));
+        for number in 1..3 * CAPACITY.get() {
             rates.admit(key(number), 500, at(0));
-            assert!(rates.windows.len() <= CAPACITY);
+            assert!(matches!(rates.admit(key(0), 500, at(1)), Admission::Refused(_)));
         }
-        rates.admit(key(0), 500, at(60));
-        assert!(rates.windows.len() <= CAPACITY);
+        assert_eq!(rates.windows.len(), CAPACITY.get());
     }
 }

@@ -1,6 +1,6 @@
 //! The outermost layer: names the request, brings errors into their one shape, keeps caches away, and logs each failure once.
 
-use std::panic::AssertUnwindSafe;
+use std::any::Any;
 
 use axum::{
     body::Body,
@@ -9,7 +9,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use ecf_runtime::RequestId;
-use futures::FutureExt;
+use headers::{ETag, HeaderMapExt as _, IfNoneMatch};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use tracing::Instrument;
 
@@ -42,14 +42,13 @@ pub(super) async fn edge(mut request: Request, next: Next) -> Response {
 async fn answer(request: Request, next: Next, id: String) -> Response {
     let is_head = *request.method() == Method::HEAD;
     let is_read = is_head || *request.method() == Method::GET;
-    let known = request.headers().get(header::IF_NONE_MATCH).cloned();
-    let response = match AssertUnwindSafe(next.run(request)).catch_unwind().await {
-        Ok(response) => refused_in_one_shape(response),
-        // The hook has printed where; this line ties it to the request.
-        Err(_) => ApiError::internal("the handler panicked").into_response(),
-    };
+    let known = request.headers().typed_get::<IfNoneMatch>();
+    let response = refused_in_one_shape(next.run(request).await);
     let mut response = named(response, &id);
-    if is_read && known.is_some_and(|known| response.status() == StatusCode::OK && matches(&known, response.headers()))
+    if is_read
+        && response.status() == StatusCode::OK
+        && let (Some(known), Some(tag)) = (known, response.headers().typed_get::<ETag>())
+        && !known.precondition_passes(&tag)
     {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         *response.body_mut() = Body::empty();
@@ -72,6 +71,11 @@ fn protect(headers: &mut HeaderMap) {
     headers
         .entry(header::CACHE_CONTROL)
         .or_insert(HeaderValue::from_static("no-store"));
+}
+
+/// What a panic is answered with. The hook has printed where it happened; the cause ties it to the request.
+pub(super) fn panicked(_: Box<dyn Any + Send>) -> Response {
+    ApiError::internal("the handler panicked").into_response()
 }
 
 /// Refusals of axum's own extractors are plain text; everything else is already in shape.
@@ -122,15 +126,4 @@ fn named(response: Response, id: &str) -> Response {
         }
     }
     renamed
-}
-
-/// Whether the caller's `If-None-Match` names the answer's entity tag.
-fn matches(known: &HeaderValue, headers: &HeaderMap) -> bool {
-    let (Ok(known), Some(Ok(tag))) = (known.to_str(), headers.get(header::ETAG).map(|tag| tag.to_str())) else {
-        return false;
-    };
-    known == "*"
-        || known
-            .split(',')
-            .any(|entry| entry.trim().trim_start_matches("W/") == tag)
 }

@@ -1,18 +1,22 @@
-//! The archive under way: entries go out, their records and hashes to files on the disk, so that memory does not grow.
+//! The archive under way: `zip` writes entries into memory, from where they go out at once. Only its directory stays, some 280 bytes for
+//! each entry; the manifest grows on the disk.
 
-use std::fs::File;
-use std::io::{BufWriter, Write as _};
+use std::io::{self, Read, Write};
+use std::mem;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use bytes::Bytes;
+use jiff::{Timestamp, tz::Offset};
 use serde::Serialize;
 use serde_json::json;
+use sha2::{Digest as _, Sha256};
 use xmldsig::Identity;
+use zip::write::{SimpleFileOptions, StreamWriter};
+use zip::{CompressionMethod, DateTime, ZipWriter};
 
-use super::out::Out;
-use super::pack::{Growing, Grown, Packed, Pieces, pack};
+use super::growing::{Growing, Grown};
+use super::out::{CHUNK_BYTES, Out};
 use super::plan::Order;
-use super::zip::{self, Entry};
 use super::{AuditError, Worth, plan::Plan};
 
 const MANIFEST: &str = "manifest.json";
@@ -29,10 +33,10 @@ struct Listed<'a> {
 /// An archive under way.
 pub(super) struct Archive {
     out: Out,
-    directory: BufWriter<File>,
-    directory_bytes: u64,
-    entries: u64,
+    zip: ZipWriter<StreamWriter<Pending>>,
+    pending: Pending,
     manifest: Growing,
+    is_empty: bool,
 }
 
 impl Archive {
@@ -54,46 +58,48 @@ impl Archive {
         // The list of entries becomes its last member.
         manifest.write(about.trim_end_matches('}').as_bytes())?;
         manifest.write(b",\"entries\":[")?;
+        let pending = Pending::default();
         Ok(Self {
             out,
-            directory: BufWriter::new(tempfile::tempfile()?),
-            directory_bytes: 0,
-            entries: 0,
+            zip: ZipWriter::new_stream(pending.clone()),
+            pending,
             manifest,
+            is_empty: true,
         })
     }
 
     /// Adds a file.
-    pub(super) async fn add(&mut self, packed: Packed) -> Result<(), AuditError> {
-        self.list(&packed.entry, &packed.sha256)?;
-        self.place(&packed.entry).await?;
-        self.out.write(&packed.bytes).await
+    pub(super) async fn add(
+        &mut self,
+        name: &str,
+        modified: Option<Timestamp>,
+        bytes: &[u8],
+    ) -> Result<(), AuditError> {
+        let size_bytes = bytes.len() as u64;
+        self.list(name, size_bytes, &Sha256::digest(bytes).into())?;
+        self.write(name, modified, size_bytes, bytes).await
     }
 
     /// Adds a file that grew on the disk.
-    pub(super) async fn add_grown(&mut self, grown: Grown) -> Result<(), AuditError> {
-        self.list(&grown.entry, &grown.sha256)?;
-        self.place_grown(grown).await
+    pub(super) async fn add_grown(&mut self, name: &str, grown: Grown) -> Result<(), AuditError> {
+        self.list(name, grown.size_bytes, &grown.sha256)?;
+        self.write(name, None, grown.size_bytes, grown.file).await
     }
 
     /// Ends the archive: the manifest, its signature, the directory.
     pub(super) async fn finish(mut self, signer: Option<&Identity>, worth: Worth) -> Result<u64, AuditError> {
         self.manifest.write(b"\n]}\n")?;
-        let manifest = std::mem::replace(&mut self.manifest, Growing::new()?).finish(MANIFEST)?;
+        let manifest = mem::replace(&mut self.manifest, Growing::new()?).finish()?;
         let signature = signer.map(|signer| signer.sign_digest(&manifest.sha256)).transpose()?;
-        self.place_grown(manifest).await?;
+        self.write(MANIFEST, None, manifest.size_bytes, manifest.file).await?;
         if let Some(signature) = signature {
-            let packed = pack(SIGNATURE.to_owned(), None, Bytes::from(signature))?;
-            self.place(&packed.entry).await?;
-            self.out.write(&packed.bytes).await?;
+            let size_bytes = signature.len() as u64;
+            self.write(SIGNATURE, None, size_bytes, signature.as_slice()).await?;
         }
-        let offset = self.out.written();
-        let mut directory = Pieces::of(self.directory)?;
-        while let Some(piece) = directory.next()? {
-            self.out.write(&piece).await?;
+        self.zip.finish()?;
+        for piece in self.pending.take().chunks(CHUNK_BYTES) {
+            self.out.write(piece).await?;
         }
-        let end = zip::end(self.entries, self.directory_bytes, offset);
-        self.out.write(&end).await?;
         self.out.finish(worth).await
     }
 
@@ -102,34 +108,61 @@ impl Archive {
         self.out.abort().await;
     }
 
-    fn list(&mut self, entry: &Entry, sha256: &[u8; 32]) -> Result<(), AuditError> {
-        debug_assert!(is_safe(&entry.name), "{}", entry.name);
-        let listed = Listed {
-            name: &entry.name,
-            size: entry.size_bytes,
-            sha256: hex::encode(sha256),
-        };
-        let first = self.entries == 0;
+    fn list(&mut self, name: &str, size: u64, sha256: &[u8; 32]) -> Result<(), AuditError> {
+        debug_assert!(is_safe(name), "{name}");
+        let sha256 = hex::encode(sha256);
+        let first = mem::take(&mut self.is_empty);
         self.manifest.write(if first { b"\n" } else { b",\n" })?;
-        let line = serde_json::to_vec(&listed).map_err(std::io::Error::other)?;
+        let line = serde_json::to_vec(&Listed { name, size, sha256 }).map_err(io::Error::other)?;
         Ok(self.manifest.write(&line)?)
     }
 
-    async fn place(&mut self, entry: &Entry) -> Result<(), AuditError> {
-        let record = entry.record(self.out.written());
-        self.directory.write_all(&record)?;
-        self.directory_bytes += record.len() as u64;
-        self.entries += 1;
-        self.out.write(&entry.header()).await
-    }
-
-    async fn place_grown(&mut self, mut grown: Grown) -> Result<(), AuditError> {
-        self.place(&grown.entry).await?;
-        while let Some(piece) = grown.pieces.next()? {
-            self.out.write(&piece).await?;
+    /// Writes an entry. Its size is behind it, so it is deflated also where that makes it longer: a reader from a pipe finds its end by that.
+    async fn write(
+        &mut self,
+        name: &str,
+        modified: Option<Timestamp>,
+        size_bytes: u64,
+        mut content: impl Read + Send,
+    ) -> Result<(), AuditError> {
+        let options = SimpleFileOptions::default()
+            .compression_method(CompressionMethod::Deflated)
+            .last_modified_time(modified.and_then(local_time).unwrap_or_default())
+            .large_file(size_bytes >= u64::from(u32::MAX));
+        self.zip.start_file(name, options)?;
+        while io::copy(&mut content.by_ref().take(CHUNK_BYTES as u64), &mut self.zip)? > 0 {
+            self.out.write(&self.pending.take()).await?;
         }
         Ok(())
     }
+}
+
+/// What `zip` wrote and nobody took yet.
+#[derive(Debug, Clone, Default)]
+struct Pending(Arc<Mutex<Vec<u8>>>);
+
+impl Pending {
+    fn take(&self) -> Vec<u8> {
+        mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Write for Pending {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Date and time of an entry, at −04:00; nothing where the format has no such year.
+fn local_time(at: Timestamp) -> Option<DateTime> {
+    let at = Offset::constant(-4).to_datetime(at);
+    let [month, day, hour, minute, second] =
+        [at.month(), at.day(), at.hour(), at.minute(), at.second()].map(i8::unsigned_abs);
+    DateTime::from_date_and_time(at.year().try_into().ok()?, month, day, hour, minute, second).ok()
 }
 
 /// Whether every system unpacks a file of this name where it belongs: names are made of numbers and ids, never of what a caller wrote.
@@ -146,6 +179,15 @@ fn is_safe(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_entry_has_the_local_time_if_the_format_knows_its_year() {
+        let at = local_time("2026-11-28T03:59:58Z".parse().unwrap()).unwrap();
+        assert_eq!(at.to_string(), "2026-11-27 23:59:58");
+        for at in ["1979-12-31T00:00:00Z", "2108-02-01T00:00:00Z"] {
+            assert_eq!(local_time(at.parse().unwrap()), None, "{at}");
+        }
+    }
 
     #[test]
     fn a_name_that_leads_elsewhere_or_that_windows_does_not_take_is_not_safe() {

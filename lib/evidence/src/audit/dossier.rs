@@ -13,7 +13,6 @@ use jiff::Timestamp;
 use xmldsig::{Certificate, Limits};
 
 use super::index::Row;
-use super::pack::{Packed, pack};
 use super::plan::Received;
 use super::{AuditError, Auditor};
 use crate::design::Prepared;
@@ -23,7 +22,9 @@ const SHORT_ID: usize = 10;
 
 /// What an archive holds of one receipt.
 pub(super) struct Dossier {
-    pub(super) files: Vec<Packed>,
+    pub(super) files: Vec<Piece>,
+    /// The time of its files.
+    pub(super) modified: Timestamp,
     pub(super) row: Row,
     pub(super) remarks: Vec<String>,
     /// Whose key signed it, of a receipt of the company's own.
@@ -31,9 +32,9 @@ pub(super) struct Dossier {
 }
 
 /// A file of a receipt.
-struct Piece {
-    name: String,
-    bytes: Bytes,
+pub(super) struct Piece {
+    pub(super) name: String,
+    pub(super) bytes: Bytes,
 }
 
 impl Auditor {
@@ -87,23 +88,18 @@ impl Auditor {
             }
         }
         let row = Row::issued(&receipt, (!pieces.is_empty()).then_some(&folder));
-        let modified = receipt.created_at;
-        let packing = tokio::task::spawn_blocking(move || {
-            let verified = signed_xml.and_then(|xml| xmldsig::verify(&xml, &Limits::default()).ok());
-            let buyer = verified.as_ref().and_then(|verified| name_of_buyer(&verified.document));
-            Ok((
-                packed(pieces, modified)?,
-                verified.map(|verified| Box::new(verified.certificate)),
-                buyer,
-            ))
+        let verifying = tokio::task::spawn_blocking(move || {
+            let verified = xmldsig::verify(&signed_xml?, &Limits::default()).ok()?;
+            Some((Box::new(verified.certificate), name_of_buyer(&verified.document)))
         });
-        let (files, certificate, buyer) = packing.await?.map_err(AuditError::Disk)?;
+        let (certificate, buyer) = verifying.await?.unzip();
         if receipt.signed.is_some() && certificate.is_none() && remarks.is_empty() {
             remarks.push("the signature does not hold".to_owned());
         }
         Ok(Dossier {
-            files,
-            row: row.with_name(buyer),
+            files: pieces,
+            modified: receipt.created_at,
+            row: row.with_name(buyer.flatten()),
             remarks,
             certificate,
         })
@@ -143,10 +139,9 @@ impl Auditor {
             add(kind, artifacts.message(&scope, at, id, kind, &answer.acecf).await)?;
         }
         let row = Row::received(&item, answer.as_ref(), &folder);
-        let modified = item.received_at;
-        let packing = tokio::task::spawn_blocking(move || packed(pieces, modified));
         Ok(Dossier {
-            files: packing.await?.map_err(AuditError::Disk)?,
+            files: pieces,
+            modified: item.received_at,
             row,
             remarks,
             certificate: None,
@@ -179,10 +174,9 @@ impl Auditor {
             });
         }
         let row = Row::approval(&approval, &folder);
-        let modified = approval.created_at;
-        let packing = tokio::task::spawn_blocking(move || packed(pieces, modified));
         Ok(Dossier {
-            files: packing.await?.map_err(AuditError::Disk)?,
+            files: pieces,
+            modified: approval.created_at,
             row,
             remarks,
             certificate: None,
@@ -250,11 +244,4 @@ fn folder_of(receipt: &Receipt) -> String {
     let id = receipt.public_id.to_string();
     let number = receipt.encf().map_or("unnumbered".to_owned(), ToString::to_string);
     format!("issued/{}/{number}-{}", receipt.day(), &id[..SHORT_ID])
-}
-
-fn packed(pieces: Vec<Piece>, modified: Timestamp) -> std::io::Result<Vec<Packed>> {
-    let pieces = pieces.into_iter();
-    pieces
-        .map(|piece| pack(piece.name, Some(modified), piece.bytes))
-        .collect()
 }

@@ -9,7 +9,7 @@ use tokio::sync::mpsc;
 use super::{AuditError, Worth};
 
 /// So much is put together before it is passed on.
-const CHUNK_BYTES: usize = 64 * 1024;
+pub(super) const CHUNK_BYTES: usize = 64 * 1024;
 
 /// The two ends of an archive under way.
 #[derive(Debug)]
@@ -48,11 +48,6 @@ impl Out {
             waiting: BytesMut::with_capacity(CHUNK_BYTES),
             written: 0,
         }
-    }
-
-    /// How many bytes came.
-    pub(super) fn written(&self) -> u64 {
-        self.written
     }
 
     pub(super) async fn write(&mut self, bytes: &[u8]) -> Result<(), AuditError> {
