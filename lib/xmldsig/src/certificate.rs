@@ -263,7 +263,9 @@ pub(crate) fn read(der: &[u8]) -> Result<(Certificate, Option<PKey<Public>>), Ce
     let x509 = X509::from_der(der)?;
     // OpenSSL passes over what follows a certificate, and takes other encodings of its outer parts.
     if x509.to_der()? != der {
-        return Err(CertificateError::Unreadable("it is not in DER from its start to its end".to_owned()));
+        return Err(CertificateError::Unreadable(
+            "it is not in DER from its start to its end".to_owned(),
+        ));
     }
     let serial_number = x509.serial_number().to_bn()?.to_vec();
     limit("serial number", serial_number.len(), MOST_SERIAL_NUMBER_BYTES)?;

@@ -312,7 +312,10 @@ mod tests {
         } else {
             der(OCTET_STRING, &inside)
         };
-        let algorithm = der(SEQUENCE, &[der(OBJECT_IDENTIFIER, &RSA_ENCRYPTION), vec![5, 0]].concat());
+        let algorithm = der(
+            SEQUENCE,
+            &[der(OBJECT_IDENTIFIER, &RSA_ENCRYPTION), vec![5, 0]].concat(),
+        );
         der(SEQUENCE, &[der(INTEGER, &[0]), algorithm, octets].concat())
     }
 

@@ -116,9 +116,7 @@ mod tests {
         let key = Rsa::generate(2048).unwrap();
         let (p, q) = (key.p().unwrap(), key.q().unwrap());
         let mut p_inv = BigNum::new().unwrap();
-        p_inv
-            .mod_inverse(p, q, &mut BigNumContext::new().unwrap())
-            .unwrap();
+        p_inv.mod_inverse(p, q, &mut BigNumContext::new().unwrap()).unwrap();
         let own = |number: &BigNumRef| number.to_owned().unwrap();
         let turned = Rsa::from_private_components(
             own(key.n()),

@@ -9,6 +9,9 @@
 mod report;
 mod signature;
 
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use openssl::pkey::{PKey, Public};
@@ -214,10 +217,17 @@ struct Claims<'a> {
     signers: Option<Vec<Signer>>,
 }
 
+#[derive(Clone)]
 struct Signer {
     certificate: Certificate,
     key: PKey<Public>,
 }
+
+/// Signers that were read lately, the last one first. OpenSSL takes longer to read a certificate than to check a signature, and the same
+/// signers come again and again.
+static READ_LATELY: Mutex<VecDeque<Signer>> = Mutex::new(VecDeque::new());
+/// Each has at most 32 KB.
+const MOST_READ_LATELY: usize = 32;
 
 /// One way of reading the document: as received, or without blank text.
 #[derive(Clone, Copy)]
@@ -323,7 +333,24 @@ fn signer(base64: &str) -> Result<Signer, VerifyError> {
     let der = STANDARD.decode(base64).map_err(|_| VerifyError::Base64 {
         element: "X509Certificate",
     })?;
-    let (certificate, key) = certificate::read(&der)?;
+    let mut lately = READ_LATELY.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = lately.iter().position(|signer| signer.certificate.der == der);
+    let signer = match known.and_then(|at| lately.remove(at)) {
+        Some(signer) => signer,
+        None => {
+            drop(lately);
+            let signer = read_signer(&der)?;
+            lately = READ_LATELY.lock().unwrap_or_else(PoisonError::into_inner);
+            signer
+        }
+    };
+    lately.push_front(signer.clone());
+    lately.truncate(MOST_READ_LATELY);
+    Ok(signer)
+}
+
+fn read_signer(der: &[u8]) -> Result<Signer, VerifyError> {
+    let (certificate, key) = certificate::read(der)?;
     let refused = |found: String| VerifyError::Key { found };
     let (PublicKey::Rsa { bits }, Some(key)) = (&certificate.public_key, key) else {
         return Err(refused(format!("another kind of key ({})", certificate.public_key)));

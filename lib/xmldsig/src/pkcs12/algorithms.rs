@@ -199,7 +199,10 @@ impl Pbkdf2 {
 
     /// Derives `length` bytes; `None` when the parameters say another length.
     pub(super) fn derive(&self, password: &[u8], length: usize) -> Option<Secret> {
-        if self.key_length.is_some_and(|stated| usize::try_from(stated) != Ok(length)) {
+        if self
+            .key_length
+            .is_some_and(|stated| usize::try_from(stated) != Ok(length))
+        {
             return None;
         }
         let mut key = Zeroizing::new(vec![0; length]);
@@ -211,7 +214,8 @@ impl Pbkdf2 {
     /// Iterations for a key of this length.
     pub(super) fn cost(&self, length: usize) -> u32 {
         let blocks = length.div_ceil(self.digest.algorithm.size());
-        self.iterations.saturating_mul(u32::try_from(blocks).unwrap_or(u32::MAX))
+        self.iterations
+            .saturating_mul(u32::try_from(blocks).unwrap_or(u32::MAX))
     }
 
     pub(super) fn name(&self) -> String {

@@ -78,7 +78,10 @@ fn mac_data(safe: &[u8], mac: &MacOf<'_>) -> Result<Vec<u8>, ErrorStack> {
         both => der(INTEGER, &both),
     };
     let stated = der(SEQUENCE, &[algorithm, code].concat());
-    Ok(der(SEQUENCE, &[stated, der(OCTET_STRING, mac.salt), iterations].concat()))
+    Ok(der(
+        SEQUENCE,
+        &[stated, der(OCTET_STRING, mac.salt), iterations].concat(),
+    ))
 }
 
 /// A value with its tag and its length, which has as few bytes as possible.

@@ -248,9 +248,7 @@ impl Opening<'_> {
             Ok(encryption) => {
                 let key = self.decrypt(&encryption, |attempt| match attempt {
                     Attempt::Text(form) => open(&[&part], form)?.pkey,
-                    Attempt::Bytes { password, .. } => {
-                        PKey::private_key_from_pkcs8_passphrase(value, password).ok()
-                    }
+                    Attempt::Bytes { password, .. } => PKey::private_key_from_pkcs8_passphrase(value, password).ok(),
                 });
                 (Some(encryption.protection), key)
             }
@@ -333,8 +331,7 @@ fn open(parts: &[&[u8]], form: &WideForm) -> Option<ParsedPkcs12_2> {
 
 /// OpenSSL has RC2 in a provider of its own. It is loaded with the first file that needs it, beside the default one, and stays.
 fn load_legacy_ciphers() {
-    static LEGACY: LazyLock<Result<Provider, ErrorStack>> =
-        LazyLock::new(|| Provider::try_load(None, "legacy", true));
+    static LEGACY: LazyLock<Result<Provider, ErrorStack>> = LazyLock::new(|| Provider::try_load(None, "legacy", true));
     LazyLock::force(&LEGACY);
 }
 
@@ -375,5 +372,7 @@ fn friendly_name(attributes: &Bytes) -> Option<String> {
 
 /// The name that a tool gave to a certificate, as OpenSSL hands it on.
 fn alias(certificate: &X509Ref) -> Option<String> {
-    certificate.alias().map(|name| String::from_utf8_lossy(name).into_owned())
+    certificate
+        .alias()
+        .map(|name| String::from_utf8_lossy(name).into_owned())
 }

@@ -46,7 +46,9 @@ impl Forms {
     /// The forms for PBKDF2.
     pub(super) fn narrow(&self) -> impl Iterator<Item = &[u8]> {
         let utf_8 = self.wide.first().map(|form| form.text.as_bytes());
-        utf_8.into_iter().chain(self.latin_1.as_ref().map(|form| form.as_slice()))
+        utf_8
+            .into_iter()
+            .chain(self.latin_1.as_ref().map(|form| form.as_slice()))
     }
 
     fn add(&mut self, bytes: Secret, text: &str) {
