@@ -372,3 +372,157 @@ fn is_authority(der: &[u8]) -> Result<bool, Malformed> {
     }
     Ok(false)
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use openssl::asn1::{Asn1Integer, Asn1Type};
+    use openssl::bn::BigNum;
+    use openssl::ec::{EcGroup, EcKey};
+    use openssl::hash::MessageDigest;
+    use openssl::pkey::Private;
+    use openssl::rsa::Rsa;
+    use openssl::x509::X509NameBuilder;
+    use openssl::x509::extension::{BasicConstraints, KeyUsage as Usage};
+
+    use super::*;
+
+    fn made(key: &PKey<Private>, serial: &str, from: i64, to: i64) -> X509 {
+        let mut name = X509NameBuilder::new().unwrap();
+        for (field, text, kind) in [
+            ("C", "DO", Asn1Type::PRINTABLESTRING),
+            ("O", "Cámara & Compañía", Asn1Type::UTF8STRING),
+            ("OU", "Sello", Asn1Type::PRINTABLESTRING),
+            ("CN", "Ñandú 日本", Asn1Type::UTF8STRING),
+            ("serialNumber", "IDCDO-00100000001", Asn1Type::PRINTABLESTRING),
+            ("emailAddress", "a@b.example", Asn1Type::IA5STRING),
+            ("organizationIdentifier", "VATDO-131880681", Asn1Type::UTF8STRING),
+        ] {
+            name.append_entry_by_text_with_type(field, text, kind).unwrap();
+        }
+        let name = name.build();
+        let mut builder = X509::builder().unwrap();
+        builder.set_version(2).unwrap();
+        let serial = BigNum::from_hex_str(serial).unwrap();
+        builder
+            .set_serial_number(&Asn1Integer::from_bn(&serial).unwrap())
+            .unwrap();
+        builder.set_subject_name(&name).unwrap();
+        builder.set_issuer_name(&name).unwrap();
+        builder.set_not_before(&Asn1Time::from_unix(from).unwrap()).unwrap();
+        builder.set_not_after(&Asn1Time::from_unix(to).unwrap()).unwrap();
+        builder.set_pubkey(key).unwrap();
+        builder
+            .append_extension(
+                Usage::new()
+                    .critical()
+                    .non_repudiation()
+                    .key_cert_sign()
+                    .build()
+                    .unwrap(),
+            )
+            .unwrap();
+        builder
+            .append_extension(BasicConstraints::new().critical().ca().build().unwrap())
+            .unwrap();
+        builder.sign(key, MessageDigest::sha256()).unwrap();
+        builder.build()
+    }
+
+    #[test]
+    fn every_field_is_read_as_openssl_reads_it() {
+        let key = PKey::from_rsa(Rsa::generate(2048).unwrap()).unwrap();
+        // Before and after 2050 the date has another form.
+        for (serial, from, to) in [
+            ("0", 0, 2_524_607_999),
+            ("80FF", -631_152_000, 2_524_608_000),
+            ("0102", 1, 4_000_000_000),
+        ] {
+            let x509 = made(&key, serial, from, to);
+            let der = x509.to_der().unwrap();
+            let (certificate, public) = read(&der).unwrap();
+            let entry = |nid| {
+                let entry = x509.subject_name().entries_by_nid(nid).next().unwrap();
+                entry.data().to_string().unwrap()
+            };
+            assert_eq!(certificate.subject_cn, entry(Nid::COMMONNAME));
+            assert_eq!(certificate.subject_serial, Some(entry(Nid::SERIALNUMBER)));
+            assert_eq!(
+                certificate.subject,
+                "C=DO, O=Cámara & Compañía, OU=Sello, CN=Ñandú 日本, serialNumber=IDCDO-00100000001, \
+                 emailAddress=a@b.example, organizationIdentifier=VATDO-131880681"
+            );
+            assert_eq!(certificate.issuer, certificate.subject);
+            assert!(certificate.self_issued && certificate.is_authority);
+            let number = x509.serial_number().to_bn().unwrap();
+            let printed = number.to_hex_str().unwrap();
+            assert_eq!(
+                certificate.serial_number.trim_start_matches('0'),
+                printed.trim_start_matches('0')
+            );
+            assert_eq!(
+                (certificate.not_before.as_second(), certificate.not_after.as_second()),
+                (from, to)
+            );
+            let usage = certificate.key_usage.unwrap();
+            assert!(usage.non_repudiation && usage.certificate_signing);
+            assert!(!usage.digital_signature && !usage.key_encipherment);
+            assert_eq!(certificate.public_key, PublicKey::Rsa { bits: 2048 });
+            assert!(public.unwrap().public_eq(&key));
+            assert_eq!(certificate.der, der);
+        }
+    }
+
+    #[test]
+    fn other_keys_are_named() {
+        let curve = EcGroup::from_curve_name(Nid::X9_62_PRIME256V1).unwrap();
+        let elliptic = PKey::from_ec_key(EcKey::generate(&curve).unwrap()).unwrap();
+        let der = made(&elliptic, "01", 0, 1).to_der().unwrap();
+        let certificate = Certificate::from_der(&der).unwrap();
+        assert_eq!(certificate.public_key.to_string(), "EC");
+    }
+
+    #[test]
+    fn no_cut_or_altered_certificate_makes_it_panic() {
+        let key = PKey::from_rsa(Rsa::generate(2048).unwrap()).unwrap();
+        let der = made(&key, "01", 0, 1).to_der().unwrap();
+        for at in 0..der.len() {
+            assert!(Certificate::from_der(&der[..at]).is_err(), "cut at {at}");
+            for bits in [0x01, 0x80, 0xFF] {
+                let mut altered = der.clone();
+                altered[at] ^= bits;
+                let _ = Certificate::from_der(&altered);
+            }
+        }
+        // The same certificate in another encoding would have another fingerprint.
+        let mut ber = [&[0x30, 0x80], &der[4..], &[0, 0]].concat();
+        assert!(X509::from_der(&ber).is_ok() && Certificate::from_der(&ber).is_err());
+        ber = [der.as_slice(), &[0]].concat();
+        assert!(X509::from_der(&ber).is_ok() && Certificate::from_der(&ber).is_err());
+    }
+
+    #[test]
+    fn text_of_every_string_type_is_read() {
+        let key = PKey::from_rsa(Rsa::generate(2048).unwrap()).unwrap();
+        let der = made(&key, "01", 0, 1).to_der().unwrap();
+        // The organizational unit of subject and issuer, in its place and as long as it is there.
+        for (tag, contents, expected) in [
+            (0x0C, *b"Se\xF1o!", "Se\u{FFFD}o!"),
+            (0x13, *b"Sello", "Sello"),
+            (0x14, *b"Se\xF1o!", "Seño!"),
+            (0x16, *b"a@b.c", "a@b.c"),
+        ] {
+            let mut changed = der.clone();
+            let places: Vec<_> = (0..der.len())
+                .filter(|at| der[*at..].starts_with(b"\x13\x05Sello"))
+                .collect();
+            assert_eq!(places.len(), 2);
+            for at in places {
+                changed[at] = tag;
+                changed[at + 2..at + 7].copy_from_slice(&contents);
+            }
+            let subject = Certificate::from_der(&changed).unwrap().subject;
+            assert!(subject.contains(&format!("OU={expected}, ")), "{tag:x} {subject}");
+        }
+    }
+}

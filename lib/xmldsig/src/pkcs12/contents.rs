@@ -376,3 +376,63 @@ fn alias(certificate: &X509Ref) -> Option<String> {
         .alias()
         .map(|name| String::from_utf8_lossy(name).into_owned())
 }
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use openssl::hash::MessageDigest;
+    use openssl::pkcs5::pbkdf2_hmac;
+    use openssl::symm::{Cipher, encrypt};
+
+    use super::container::{CONTEXT_0, INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, SEQUENCE, der};
+    use super::*;
+
+    const PASSWORD: &str = "clave";
+    const SALT: [u8; 16] = [7; 16];
+
+    fn algorithm(identifier: &[u8], parameters: &[u8]) -> Vec<u8> {
+        der(SEQUENCE, &[&der(OBJECT_IDENTIFIER, identifier), parameters].concat())
+    }
+
+    /// AES-256 with a key of PBKDF2 with HMAC-SHA-1.
+    fn pbes2(iterations: &[u8]) -> Vec<u8> {
+        let kdf = der(SEQUENCE, &[der(OCTET_STRING, &SALT), der(INTEGER, iterations)].concat());
+        let kdf = algorithm(&[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 5, 12], &kdf);
+        let aes = algorithm(&[0x60, 0x86, 0x48, 1, 0x65, 3, 4, 1, 42], &der(OCTET_STRING, &SALT));
+        let scheme = der(SEQUENCE, &[kdf, aes].concat());
+        algorithm(&[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 5, 13], &scheme)
+    }
+
+    /// A part that is encrypted with one iteration.
+    fn encrypted_part(bags: &[u8]) -> Vec<u8> {
+        let mut key = [0; 32];
+        pbkdf2_hmac(PASSWORD.as_bytes(), &SALT, 1, MessageDigest::sha1(), &mut key).unwrap();
+        let encrypted = encrypt(Cipher::aes_256_cbc(), &key, Some(&SALT), &der(SEQUENCE, bags)).unwrap();
+        let data = der(OBJECT_IDENTIFIER, &[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 1]);
+        let content = [data, pbes2(&[1]), der(0x80, &encrypted)].concat();
+        let content = der(SEQUENCE, &[der(INTEGER, &[0]), der(SEQUENCE, &content)].concat());
+        let kind = der(OBJECT_IDENTIFIER, &[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 6]);
+        der(SEQUENCE, &[kind, der(CONTEXT_0, &content)].concat())
+    }
+
+    #[test]
+    fn no_iterations_are_run_that_were_not_counted() {
+        let endless = [pbes2(&[0x7F, 0xFF, 0xFF, 0xFF]), der(OCTET_STRING, &[0; 32])].concat();
+        let bag = container::bag(Bag::ShroudedKey, &der(SEQUENCE, &endless));
+        let start = Instant::now();
+        let visible = container::file(&[&container::part(&bag)], None).unwrap();
+        let failures = read(&visible, &Forms::of(PASSWORD)).failures;
+        assert!(
+            matches!(failures.as_slice(), [P12Error::TooManyIterations { .. }]),
+            "{failures:?}"
+        );
+        // Inside of an encrypted part the number shows only once the part is decrypted.
+        let hidden = container::file(&[&encrypted_part(&bag)], None).unwrap();
+        let found = read(&hidden, &Forms::of(PASSWORD));
+        assert_eq!((found.password_fits, found.failures), (Some(true), vec![]));
+        assert!(found.keys.is_empty() && found.certificates.is_empty());
+        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    }
+}
