@@ -338,7 +338,7 @@ fn name_of(entry: &X509NameEntryRef) -> Cow<'static, str> {
     }
 }
 
-/// The text of an attribute. Issuers make mistakes here; what cannot be read shows as U+FFFD.
+/// The text of an attribute. What is no text, such as a bit string, shows as U+FFFD where it is not ASCII.
 fn text(entry: &X509NameEntryRef) -> String {
     let data = entry.data();
     let text = data.to_string();
@@ -507,8 +507,9 @@ mod tests {
         let der = made(&key, "01", 0, 1).to_der().unwrap();
         // The organizational unit of subject and issuer, in its place and as long as it is there.
         for (tag, contents, expected) in [
-            (0x0C, *b"Se\xF1o!", "Se\u{FFFD}o!"),
-            (0x13, *b"Sello", "Sello"),
+            (0x0C, *b"Se\xC3\xB1o", "Seño"),
+            // Issuers make this mistake.
+            (0x13, *b"Se\xF1o!", "Seño!"),
             (0x14, *b"Se\xF1o!", "Seño!"),
             (0x16, *b"a@b.c", "a@b.c"),
         ] {

@@ -7,7 +7,6 @@ use std::sync::LazyLock;
 
 use bcder::Tag;
 use bytes::Bytes;
-use openssl::error::ErrorStack;
 use openssl::pkcs12::{ParsedPkcs12_2, Pkcs12};
 use openssl::pkey::{PKey, Private};
 use openssl::provider::Provider;
@@ -148,7 +147,7 @@ impl Opening<'_> {
             return Err(damaged);
         };
         let encrypted = values(encrypted, Tag::SEQUENCE)?;
-        let [_kind, algorithm, encrypted] = encrypted.as_slice() else {
+        let [_kind, algorithm, encrypted, ..] = encrypted.as_slice() else {
             return Err(damaged);
         };
         let encryption = Encryption::read(algorithm)
@@ -273,8 +272,9 @@ impl Opening<'_> {
         if self.contents.password_fits == Some(false) {
             return Err(P12Error::WrongPassword);
         }
-        if encryption.is_legacy {
-            load_legacy_ciphers();
+        if encryption.is_legacy && !legacy_ciphers_are_loaded() {
+            let name = encryption.protection.algorithm.clone();
+            return Err(P12Error::UnsupportedCipher { name });
         }
         let forms = self.forms;
         let texts = forms.wide.iter().map(Attempt::Text);
@@ -330,9 +330,9 @@ fn open(parts: &[&[u8]], form: &WideForm) -> Option<ParsedPkcs12_2> {
 }
 
 /// OpenSSL has RC2 in a provider of its own. It is loaded with the first file that needs it, beside the default one, and stays.
-fn load_legacy_ciphers() {
-    static LEGACY: LazyLock<Result<Provider, ErrorStack>> = LazyLock::new(|| Provider::try_load(None, "legacy", true));
-    LazyLock::force(&LEGACY);
+fn legacy_ciphers_are_loaded() -> bool {
+    static LEGACY: LazyLock<Option<Provider>> = LazyLock::new(|| Provider::try_load(None, "legacy", true).ok());
+    LEGACY.is_some()
 }
 
 /// The kind of a `ContentInfo`, and what is in it.
