@@ -1,12 +1,26 @@
-//! What a certificate says, read once into plain values. [`reader`] reads the encoding, [`names`] the names in it.
+//! What a certificate says, read once into plain values.
 
-pub(crate) mod names;
-pub(crate) mod reader;
-
+use std::borrow::Cow;
 use std::fmt;
 
+use bcder::Tag;
+use bytes::Bytes;
 use jiff::Timestamp;
-use sha1::{Digest, Sha1};
+use openssl::asn1::{Asn1Time, Asn1TimeRef};
+use openssl::error::ErrorStack;
+use openssl::nid::Nid;
+use openssl::pkey::{HasPublic, Id, PKey, PKeyRef, Public};
+use openssl::x509::{X509, X509KeyUsage, X509NameEntryRef, X509NameRef};
+use sha2::{Digest, Sha256};
+
+use crate::pkcs12::structure::{Malformed, identifier, octets, tag, values};
+
+/// Largest certificate that is read. Real ones have 1 to 3 KB; parts of it are stored with receipts and inbox items.
+const MOST_BYTES: usize = 16 * 1024;
+/// Largest subject and issuer, in one line.
+const MOST_NAME_BYTES: usize = 1024;
+/// Largest serial number; RFC 5280 allows 20 bytes.
+const MOST_SERIAL_NUMBER_BYTES: usize = 64;
 
 /// A certificate's content, as far as signing and showing it needs.
 #[derive(Clone, PartialEq, Eq)]
@@ -55,9 +69,22 @@ pub enum PublicKey {
     },
     /// Any other kind; receipts are signed with RSA only.
     Other {
-        /// `EC`, or the object identifier.
+        /// OpenSSL's abbreviation, such as `EC`.
         algorithm: String,
     },
+}
+
+impl PublicKey {
+    pub(crate) fn of<T: HasPublic>(key: &PKeyRef<T>) -> Self {
+        let algorithm = match key.id() {
+            Id::RSA => return Self::Rsa { bits: key.bits() },
+            Id::EC => "EC",
+            other => Nid::from_raw(other.as_raw()).short_name().unwrap_or("unknown"),
+        };
+        Self::Other {
+            algorithm: algorithm.to_owned(),
+        }
+    }
 }
 
 impl fmt::Display for PublicKey {
@@ -142,7 +169,7 @@ impl Certificate {
     ///
     /// [`CertificateError::Unreadable`] when the bytes are not a certificate or its dates are out of range.
     pub fn from_der(der: &[u8]) -> Result<Self, CertificateError> {
-        reader::read(der).map(|(certificate, _)| certificate)
+        read(der).map(|(certificate, _)| certificate)
     }
 
     /// Whether `instant` lies within the validity, both ends included.
@@ -191,7 +218,7 @@ impl Certificate {
     /// SHA-1 of the DER bytes as 40 lower-case hexadecimal digits: no proof of anything, but what many tools show.
     #[must_use]
     pub fn sha1_fingerprint_hex(&self) -> String {
-        hexadecimal(&Sha1::digest(&self.der))
+        hexadecimal(&openssl::sha::sha1(&self.der))
     }
 }
 
@@ -215,4 +242,288 @@ fn hexadecimal(bytes: &[u8]) -> String {
         .iter()
         .flat_map(|&byte| [digit(byte >> 4), digit(byte & 15)])
         .collect()
+}
+
+impl From<ErrorStack> for CertificateError {
+    fn from(error: ErrorStack) -> Self {
+        let reason = error.errors().first().and_then(|error| error.reason());
+        Self::Unreadable(reason.unwrap_or("a part of it cannot be read").to_owned())
+    }
+}
+
+impl From<Malformed> for CertificateError {
+    fn from(_: Malformed) -> Self {
+        Self::Unreadable("a part of it cannot be read".to_owned())
+    }
+}
+
+/// The certificate, and its key when OpenSSL can use it.
+pub(crate) fn read(der: &[u8]) -> Result<(Certificate, Option<PKey<Public>>), CertificateError> {
+    limit("encoding", der.len(), MOST_BYTES)?;
+    let x509 = X509::from_der(der)?;
+    // OpenSSL passes over what follows a certificate, and takes other encodings of its outer parts.
+    if x509.to_der()? != der {
+        return Err(CertificateError::Unreadable(
+            "it is not in DER from its start to its end".to_owned(),
+        ));
+    }
+    let serial_number = x509.serial_number().to_bn()?.to_vec();
+    limit("serial number", serial_number.len(), MOST_SERIAL_NUMBER_BYTES)?;
+    let (subject, issuer) = (one_line(x509.subject_name()), one_line(x509.issuer_name()));
+    limit("subject", subject.len(), MOST_NAME_BYTES)?;
+    limit("issuer", issuer.len(), MOST_NAME_BYTES)?;
+    let key = x509.public_key().ok();
+    let unknown = || PublicKey::Other {
+        algorithm: "unknown".to_owned(),
+    };
+    let certificate = Certificate {
+        subject_cn: first(x509.subject_name(), "CN").unwrap_or_default(),
+        subject_serial: first(x509.subject_name(), "serialNumber"),
+        subject_organization_identifier: first(x509.subject_name(), "organizationIdentifier"),
+        issuer_cn: first(x509.issuer_name(), "CN").unwrap_or_default(),
+        self_issued: subject.to_lowercase() == issuer.to_lowercase(),
+        subject,
+        issuer,
+        serial_number: match serial_number.as_slice() {
+            [] => "00".to_owned(),
+            digits => hexadecimal(digits).to_uppercase(),
+        },
+        not_before: instant(x509.not_before())?,
+        not_after: instant(x509.not_after())?,
+        sha256_fingerprint: Sha256::digest(der).into(),
+        key_usage: x509.key_usage().map(|usage| KeyUsage {
+            digital_signature: usage.contains(X509KeyUsage::DIGITAL_SIGNATURE),
+            non_repudiation: usage.contains(X509KeyUsage::NON_REPUDIATION),
+            key_encipherment: usage.contains(X509KeyUsage::KEY_ENCIPHERMENT),
+            certificate_signing: usage.contains(X509KeyUsage::KEY_CERT_SIGN),
+        }),
+        is_authority: is_authority(der)?,
+        public_key: key.as_deref().map_or_else(unknown, PublicKey::of),
+        der: der.to_vec(),
+    };
+    Ok((certificate, key))
+}
+
+fn limit(part: &'static str, found: usize, most: usize) -> Result<(), CertificateError> {
+    match found <= most {
+        true => Ok(()),
+        false => Err(CertificateError::TooLarge { part, found, most }),
+    }
+}
+
+/// `C=DO, O=…, CN=…`
+fn one_line(name: &X509NameRef) -> String {
+    let mut line = String::new();
+    for entry in name.entries() {
+        if !line.is_empty() {
+            line.push_str(", ");
+        }
+        line.push_str(&name_of(entry));
+        line.push('=');
+        line.push_str(&text(entry));
+    }
+    line
+}
+
+fn first(name: &X509NameRef, attribute: &str) -> Option<String> {
+    name.entries().find(|entry| name_of(entry) == attribute).map(text)
+}
+
+/// The abbreviation that OpenSSL prints, or the object identifier.
+fn name_of(entry: &X509NameEntryRef) -> Cow<'static, str> {
+    let object = entry.object();
+    match object.nid().short_name() {
+        Ok(short) if object.nid() != Nid::UNDEF => Cow::Borrowed(short),
+        _ => Cow::Owned(object.to_string()),
+    }
+}
+
+/// The text of an attribute. What is no text, such as a bit string, shows as U+FFFD where it is not ASCII.
+fn text(entry: &X509NameEntryRef) -> String {
+    let data = entry.data();
+    let text = data.to_string();
+    text.unwrap_or_else(|_| String::from_utf8_lossy(data.as_slice()).into_owned())
+}
+
+fn instant(time: &Asn1TimeRef) -> Result<Timestamp, CertificateError> {
+    let since = Asn1Time::from_unix(0)?.diff(time)?;
+    let seconds = i64::from(since.days) * 86_400 + i64::from(since.secs);
+    Timestamp::from_second(seconds).map_err(|_| CertificateError::Unreadable("a date is out of range".to_owned()))
+}
+
+/// Whether basic constraints say that it is an authority's, which OpenSSL's interface does not report.
+fn is_authority(der: &[u8]) -> Result<bool, Malformed> {
+    const BASIC_CONSTRAINTS: &str = "2.5.29.19";
+    let certificate = values(&Bytes::copy_from_slice(der), Tag::SEQUENCE)?;
+    let fields = values(certificate.first().ok_or(Malformed)?, Tag::SEQUENCE)?;
+    let Some(extensions) = fields.iter().find(|field| tag(field) == Ok(Tag::CTX_3)) else {
+        return Ok(false);
+    };
+    let extensions = values(extensions, Tag::CTX_3)?;
+    for extension in values(extensions.first().ok_or(Malformed)?, Tag::SEQUENCE)? {
+        let extension = values(&extension, Tag::SEQUENCE)?;
+        let [kind, .., value] = extension.as_slice() else {
+            return Err(Malformed);
+        };
+        if identifier(kind)? == BASIC_CONSTRAINTS {
+            let constraints = values(&octets(value, Tag::OCTET_STRING)?, Tag::SEQUENCE)?;
+            return Ok(matches!(constraints.first().map(AsRef::as_ref), Some([0x01, 0x01, value]) if *value != 0));
+        }
+    }
+    Ok(false)
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use openssl::asn1::{Asn1Integer, Asn1Type};
+    use openssl::bn::BigNum;
+    use openssl::ec::{EcGroup, EcKey};
+    use openssl::hash::MessageDigest;
+    use openssl::pkey::Private;
+    use openssl::rsa::Rsa;
+    use openssl::x509::X509NameBuilder;
+    use openssl::x509::extension::{BasicConstraints, KeyUsage as Usage};
+
+    use super::*;
+
+    fn made(key: &PKey<Private>, serial: &str, from: i64, to: i64) -> X509 {
+        let mut name = X509NameBuilder::new().unwrap();
+        for (field, text, kind) in [
+            ("C", "DO", Asn1Type::PRINTABLESTRING),
+            ("O", "Cámara & Compañía", Asn1Type::UTF8STRING),
+            ("OU", "Sello", Asn1Type::PRINTABLESTRING),
+            ("CN", "Ñandú 日本", Asn1Type::UTF8STRING),
+            ("serialNumber", "IDCDO-00100000001", Asn1Type::PRINTABLESTRING),
+            ("emailAddress", "a@b.example", Asn1Type::IA5STRING),
+            ("organizationIdentifier", "VATDO-131880681", Asn1Type::UTF8STRING),
+        ] {
+            name.append_entry_by_text_with_type(field, text, kind).unwrap();
+        }
+        let name = name.build();
+        let mut builder = X509::builder().unwrap();
+        builder.set_version(2).unwrap();
+        let serial = BigNum::from_hex_str(serial).unwrap();
+        builder
+            .set_serial_number(&Asn1Integer::from_bn(&serial).unwrap())
+            .unwrap();
+        builder.set_subject_name(&name).unwrap();
+        builder.set_issuer_name(&name).unwrap();
+        builder.set_not_before(&Asn1Time::from_unix(from).unwrap()).unwrap();
+        builder.set_not_after(&Asn1Time::from_unix(to).unwrap()).unwrap();
+        builder.set_pubkey(key).unwrap();
+        builder
+            .append_extension(
+                Usage::new()
+                    .critical()
+                    .non_repudiation()
+                    .key_cert_sign()
+                    .build()
+                    .unwrap(),
+            )
+            .unwrap();
+        builder
+            .append_extension(BasicConstraints::new().critical().ca().build().unwrap())
+            .unwrap();
+        builder.sign(key, MessageDigest::sha256()).unwrap();
+        builder.build()
+    }
+
+    #[test]
+    fn every_field_is_read_as_openssl_reads_it() {
+        let key = PKey::from_rsa(Rsa::generate(2048).unwrap()).unwrap();
+        // Before and after 2050 the date has another form.
+        for (serial, from, to) in [
+            ("0", 0, 2_524_607_999),
+            ("80FF", -631_152_000, 2_524_608_000),
+            ("0102", 1, 4_000_000_000),
+        ] {
+            let x509 = made(&key, serial, from, to);
+            let der = x509.to_der().unwrap();
+            let (certificate, public) = read(&der).unwrap();
+            let entry = |nid| {
+                let entry = x509.subject_name().entries_by_nid(nid).next().unwrap();
+                entry.data().to_string().unwrap()
+            };
+            assert_eq!(certificate.subject_cn, entry(Nid::COMMONNAME));
+            assert_eq!(certificate.subject_serial, Some(entry(Nid::SERIALNUMBER)));
+            assert_eq!(
+                certificate.subject,
+                "C=DO, O=Cámara & Compañía, OU=Sello, CN=Ñandú 日本, serialNumber=IDCDO-00100000001, \
+                 emailAddress=a@b.example, organizationIdentifier=VATDO-131880681"
+            );
+            assert_eq!(certificate.issuer, certificate.subject);
+            assert!(certificate.self_issued && certificate.is_authority);
+            let number = x509.serial_number().to_bn().unwrap();
+            let printed = number.to_hex_str().unwrap();
+            assert_eq!(
+                certificate.serial_number.trim_start_matches('0'),
+                printed.trim_start_matches('0')
+            );
+            assert_eq!(
+                (certificate.not_before.as_second(), certificate.not_after.as_second()),
+                (from, to)
+            );
+            let usage = certificate.key_usage.unwrap();
+            assert!(usage.non_repudiation && usage.certificate_signing);
+            assert!(!usage.digital_signature && !usage.key_encipherment);
+            assert_eq!(certificate.public_key, PublicKey::Rsa { bits: 2048 });
+            assert!(public.unwrap().public_eq(&key));
+            assert_eq!(certificate.der, der);
+        }
+    }
+
+    #[test]
+    fn other_keys_are_named() {
+        let curve = EcGroup::from_curve_name(Nid::X9_62_PRIME256V1).unwrap();
+        let elliptic = PKey::from_ec_key(EcKey::generate(&curve).unwrap()).unwrap();
+        let der = made(&elliptic, "01", 0, 1).to_der().unwrap();
+        let certificate = Certificate::from_der(&der).unwrap();
+        assert_eq!(certificate.public_key.to_string(), "EC");
+    }
+
+    #[test]
+    fn no_cut_or_altered_certificate_makes_it_panic() {
+        let key = PKey::from_rsa(Rsa::generate(2048).unwrap()).unwrap();
+        let der = made(&key, "01", 0, 1).to_der().unwrap();
+        for at in 0..der.len() {
+            assert!(Certificate::from_der(&der[..at]).is_err(), "cut at {at}");
+            for bits in [0x01, 0x80, 0xFF] {
+                let mut altered = der.clone();
+                altered[at] ^= bits;
+                let _ = Certificate::from_der(&altered);
+            }
+        }
+        // The same certificate in another encoding would have another fingerprint.
+        let mut ber = [&[0x30, 0x80], &der[4..], &[0, 0]].concat();
+        assert!(X509::from_der(&ber).is_ok() && Certificate::from_der(&ber).is_err());
+        ber = [der.as_slice(), &[0]].concat();
+        assert!(X509::from_der(&ber).is_ok() && Certificate::from_der(&ber).is_err());
+    }
+
+    #[test]
+    fn text_of_every_string_type_is_read() {
+        let key = PKey::from_rsa(Rsa::generate(2048).unwrap()).unwrap();
+        let der = made(&key, "01", 0, 1).to_der().unwrap();
+        // The organizational unit of subject and issuer, in its place and as long as it is there.
+        for (tag, contents, expected) in [
+            (0x0C, *b"Se\xC3\xB1o", "Seño"),
+            // Issuers make this mistake.
+            (0x13, *b"Se\xF1o!", "Seño!"),
+            (0x14, *b"Se\xF1o!", "Seño!"),
+            (0x16, *b"a@b.c", "a@b.c"),
+        ] {
+            let mut changed = der.clone();
+            let places: Vec<_> = (0..der.len())
+                .filter(|at| der[*at..].starts_with(b"\x13\x05Sello"))
+                .collect();
+            assert_eq!(places.len(), 2);
+            for at in places {
+                changed[at] = tag;
+                changed[at + 2..at + 7].copy_from_slice(&contents);
+            }
+            let subject = Certificate::from_der(&changed).unwrap().subject;
+            assert!(subject.contains(&format!("OU={expected}, ")), "{tag:x} {subject}");
+        }
+    }
 }

@@ -4,10 +4,9 @@
 
 use std::cmp::Reverse;
 use std::fmt;
-use std::sync::Arc;
 
-use aws_lc_rs::rsa::KeyPair;
 use jiff::Timestamp;
+use openssl::pkey::{PKey, Private};
 
 use crate::certificate::{Certificate, CertificateError};
 use crate::pkcs12::P12Error;
@@ -15,7 +14,7 @@ use crate::pkcs12::P12Error;
 /// A private key of a file together with a certificate that belongs to it.
 pub(crate) struct Candidate {
     /// The loaded key, or why it cannot sign.
-    pub(crate) key: Result<Arc<KeyPair>, P12Error>,
+    pub(crate) key: Result<PKey<Private>, P12Error>,
     /// `None` only for a key that cannot sign.
     pub(crate) certificate: Option<Certificate>,
 }
@@ -70,7 +69,7 @@ impl fmt::Display for Unusable {
 pub(crate) fn choose(
     candidates: Vec<Candidate>,
     now: Timestamp,
-) -> Result<(Arc<KeyPair>, Certificate, Choice), Option<P12Error>> {
+) -> Result<(PKey<Private>, Certificate, Choice), Option<P12Error>> {
     let (mut pairs, mut unusable, mut keys_at_fault) = (Vec::new(), Vec::new(), Vec::new());
     for Candidate { key, certificate } in candidates {
         match (key, certificate) {

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use aws_lc_rs::rsa::KeyPair;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use jiff::Timestamp;
+use openssl::pkey::{PKey, Private};
 use sha2::{Digest, Sha256};
 
 use crate::certificate::{self, Certificate};
@@ -17,10 +17,10 @@ use crate::sign::SignError;
 
 /// An RSA key and the certificate that belongs to it.
 ///
-/// Cloning shares the key. It lives in memory only, AWS-LC clears it when the last clone goes, and `Debug` prints `***`.
+/// Cloning shares the key. It lives in memory only, OpenSSL clears it when the last clone goes, and `Debug` prints `***`.
 #[derive(Clone)]
 pub struct Identity {
-    key: Arc<KeyPair>,
+    key: PKey<Private>,
     certificate: Certificate,
     others: Vec<Certificate>,
     choice: Arc<Choice>,
@@ -71,7 +71,7 @@ impl Identity {
 
     /// `others`: the further certificates of the file.
     pub(crate) fn from_parts(
-        key: Arc<KeyPair>,
+        key: PKey<Private>,
         certificate: Certificate,
         others: Vec<Certificate>,
         choice: Choice,
@@ -121,10 +121,8 @@ impl Identity {
         const PROBE: &[u8] = b"proof of possession";
         let digest = Sha256::digest(PROBE).into();
         let signature = rsa::sign_sha256(&self.key, &digest).map_err(|_| ProofError::Unusable)?;
-        let Ok((_, Some(public))) = certificate::reader::read(&self.certificate.der) else {
-            return Err(ProofError::Mismatch);
-        };
-        let public = public.load().map_err(|_| ProofError::Mismatch)?;
+        let (_, public) = certificate::read(&self.certificate.der).map_err(|_| ProofError::Mismatch)?;
+        let public = public.ok_or(ProofError::Mismatch)?;
         if rsa::fits_sha256(&public, &digest, &signature) {
             Ok(())
         } else {

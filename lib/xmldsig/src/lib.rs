@@ -14,7 +14,6 @@
 //! * [`canonicalize`]: Canonical XML 1.0, inclusive and exclusive, without comments.
 
 mod algorithms;
-mod ber;
 mod c14n;
 mod certificate;
 mod choice;

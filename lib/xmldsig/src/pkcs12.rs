@@ -1,34 +1,31 @@
 //! PKCS#12 files (RFC 7292), as certificate authorities, browsers and twenty years of tools have written them.
 //!
-//! The container is read here, not by a library, for three reasons: OpenSSL reports a wrong password, an unknown cipher and a damaged file
-//! in much the same way; it takes iteration counts from strangers without a bound; and it knows one form of a non-ASCII password.
-//! Ciphers and hashes are RustCrypto's, the key is AWS-LC's. [`pfx`] reads the container, [`scheme`] the encryption, [`mac`] the integrity check, [`kdf`] derives keys from [`password`] forms, [`inspection`] tells what is in a file that does not open,
-//! [`mangling`] recognises files that were damaged by a text conversion, [`writer`] writes what a file holds into one of ours. [`choice`](crate::choice) decides which certificate signs.
+//! OpenSSL opens each part of a file. What its interface does not report is read beside it: a wrong password from an unknown cipher and a
+//! damaged file, the iterations that a file asks for before they are run, a second key, the older forms of a non-ASCII password.
+//! [`contents`] walks through the file, [`structure`] reads the encoding, [`algorithms`] and [`mac`] what parts ask for, [`password`] has
+//! the forms of a password, [`inspection`] tells what is in a file that does not open, [`mangling`] recognizes files that were damaged by a
+//! text conversion, [`writer`] writes what a file holds into one of ours, a [`container`]. [`choice`](crate::choice) decides which certificate signs.
 
+mod algorithms;
+pub(crate) mod container;
+mod contents;
 mod inspection;
-mod kdf;
 mod mac;
 mod mangling;
 mod password;
-mod pfx;
-mod scheme;
-mod writer;
-
-use std::borrow::Cow;
-use std::sync::Arc;
+pub(crate) mod structure;
+pub(crate) mod writer;
 
 use jiff::Timestamp;
+use openssl::pkey::{PKey, PKeyRef, Private};
+use openssl::x509::X509;
 
-use crate::ber::{Ber, BerError, INTEGER};
-use crate::certificate::reader::{self, RSA_ENCRYPTION};
-use crate::certificate::{Certificate, CertificateError};
+use crate::certificate::{Certificate, CertificateError, PublicKey};
 use crate::choice::{self, Candidate};
 use crate::identity::Identity;
-use crate::rsa::{PrivateNumbers, RsaNumbers};
+use contents::Contents;
 pub use inspection::{InspectedCertificate, InspectedKey, Inspection, P12Problem, Protection};
-use kdf::Work;
 use password::Forms;
-use pfx::Contents;
 pub use writer::Reencrypted;
 
 /// Why a PKCS#12 file does not open.
@@ -145,7 +142,7 @@ impl P12Error {
 
 pub(crate) fn open(der: &[u8], password: &str, now: Timestamp) -> Result<Identity, P12Error> {
     check_size(der)?;
-    let contents = pfx::read(der, &Forms::of(password), &mut Work::new());
+    let contents = contents::read(der, &Forms::of(password));
     identity(der, &contents, now)
 }
 
@@ -156,7 +153,7 @@ pub(crate) fn reencrypt(
     random: &[u8; 64],
 ) -> Result<(Identity, Reencrypted), P12Error> {
     check_size(der)?;
-    let contents = pfx::read(der, &Forms::of(password), &mut Work::new());
+    let contents = contents::read(der, &Forms::of(password));
     let identity = identity(der, &contents, now)?;
     Ok((identity, writer::write(&contents, random)?))
 }
@@ -169,7 +166,7 @@ pub fn inspect_pkcs12(der: &[u8], password: &str, now: Timestamp) -> Inspection 
     if let Err(error) = check_size(der) {
         return Inspection::of_unread(der.len(), error);
     }
-    let contents = pfx::read(der, &Forms::of(password), &mut Work::new());
+    let contents = contents::read(der, &Forms::of(password));
     let opened = identity(der, &contents, now);
     Inspection::of(der.len(), contents, opened, password.is_empty(), now)
 }
@@ -234,8 +231,8 @@ fn identity(der: &[u8], contents: &Contents, now: Timestamp) -> Result<Identity,
             Err(error) => unreadable = unreadable.or(Some(error)),
         }
     }
-    let keys = contents.keys.iter().filter_map(|bag| bag.pkcs8.as_ref());
-    let candidates = keys.flat_map(|pkcs8| candidates(pkcs8, &certificates)).collect();
+    let keys = contents.keys.iter().filter_map(|bag| bag.key.as_ref());
+    let candidates = keys.flat_map(|key| candidates(key, &certificates)).collect();
     let (key, certificate, choice) = choice::choose(candidates, now).map_err(|key_at_fault| {
         let unreadable = unreadable.map(P12Error::Certificate);
         key_at_fault.or(unreadable).unwrap_or(P12Error::KeyMismatch {
@@ -253,69 +250,33 @@ fn identity(der: &[u8], contents: &Contents, now: Timestamp) -> Result<Identity,
 }
 
 /// A key, once with each certificate that belongs to it.
-fn candidates(pkcs8: &[u8], certificates: &[Certificate]) -> Vec<Candidate> {
-    let cannot_sign = |reason| {
-        vec![Candidate {
-            key: Err(reason),
-            certificate: None,
-        }]
-    };
-    let unreadable = P12Error::Damaged("the private key cannot be read");
-    let Ok(info) = PrivateKeyInfo::read(pkcs8) else {
-        return cannot_sign(unreadable);
-    };
-    let numbers = match info.rsa() {
-        Ok(Some(numbers)) => numbers,
-        Ok(None) => return cannot_sign(P12Error::NotRsa),
-        Err(_) => return cannot_sign(unreadable),
-    };
-    let bits = numbers.public.bits();
-    let key = if (2048..=8192).contains(&bits) {
-        let inconsistent = |_| P12Error::Damaged("the numbers of the private key do not belong together");
-        numbers.load().map(Arc::new).map_err(inconsistent)
-    } else {
-        Err(P12Error::KeySize { bits })
+fn candidates(key: &PKey<Private>, certificates: &[Certificate]) -> Vec<Candidate> {
+    let checked = match PublicKey::of(key) {
+        PublicKey::Rsa { bits } if (2048..=8192).contains(&bits) => Ok(key.clone()),
+        PublicKey::Rsa { bits } => Err(P12Error::KeySize { bits }),
+        PublicKey::Other { .. } => Err(P12Error::NotRsa),
     };
     let own: Vec<_> = certificates
         .iter()
-        .filter(|certificate| belongs(numbers.public, certificate))
+        .filter(|certificate| belongs(key, certificate))
         .map(|certificate| Candidate {
-            key: key.clone(),
+            key: checked.clone(),
             certificate: Some(certificate.clone()),
         })
         .collect();
-    match key {
-        Err(reason) if own.is_empty() => cannot_sign(reason),
+    match checked {
+        Err(reason) if own.is_empty() => vec![Candidate {
+            key: Err(reason),
+            certificate: None,
+        }],
         _ => own,
     }
 }
 
-/// A private key as files carry it (RFC 5208).
-struct PrivateKeyInfo<'a> {
-    algorithm: &'a [u8],
-    key: Cow<'a, [u8]>,
-}
-
-impl<'a> PrivateKeyInfo<'a> {
-    fn read(pkcs8: &'a [u8]) -> Result<Self, BerError> {
-        let mut info = Ber::new(pkcs8).sequence()?;
-        info.expect(INTEGER)?;
-        Ok(Self {
-            algorithm: info.sequence()?.object_identifier()?,
-            key: info.octets()?,
-        })
-    }
-
-    /// The numbers of an RSA key, `None` of any other.
-    fn rsa(&self) -> Result<Option<PrivateNumbers<'_>>, BerError> {
-        let is_rsa = self.algorithm == RSA_ENCRYPTION;
-        is_rsa.then(|| PrivateNumbers::read(Ber::new(&self.key))).transpose()
-    }
-}
-
 /// Whether it is the key of this certificate.
-fn belongs(key: RsaNumbers<'_>, certificate: &Certificate) -> bool {
-    reader::read(&certificate.der).is_ok_and(|(_, numbers)| numbers == Some(key))
+fn belongs(key: &PKeyRef<Private>, certificate: &Certificate) -> bool {
+    let public = X509::from_der(&certificate.der).and_then(|certificate| certificate.public_key());
+    public.is_ok_and(|public| public.public_eq(key))
 }
 
 #[cfg(test)]
@@ -323,22 +284,20 @@ fn belongs(key: RsaNumbers<'_>, certificate: &Certificate) -> bool {
 mod tests {
     use openssl::rsa::Rsa;
 
+    use super::container::{INTEGER, OBJECT_IDENTIFIER, OCTET_STRING, SEQUENCE, der};
     use super::*;
     use crate::rsa::sign_sha256;
 
-    fn value(tag: u8, contents: &[u8]) -> Vec<u8> {
-        let length = u16::try_from(contents.len()).unwrap().to_be_bytes();
-        [&[tag, 0x82], length.as_slice(), contents].concat()
-    }
+    const RSA_ENCRYPTION: [u8; 9] = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 1, 1];
 
     /// A key whose secret numbers are written with `zeros` before them, in an octet string of one piece or of two.
-    fn encoded(key: &Rsa<openssl::pkey::Private>, zeros: usize, in_pieces: bool) -> Vec<u8> {
-        let positive = |number: Vec<u8>| value(0x02, &[&[0], number.as_slice()].concat());
-        let padded = |number: Vec<u8>| value(0x02, &[vec![0; zeros], number].concat());
+    fn encoded(key: &Rsa<Private>, zeros: usize, in_pieces: bool) -> Vec<u8> {
+        let positive = |number: Vec<u8>| der(INTEGER, &[&[0], number.as_slice()].concat());
+        let padded = |number: Vec<u8>| der(INTEGER, &[vec![0; zeros], number].concat());
         let numbers = [
-            value(0x02, &[0]),
+            der(INTEGER, &[0]),
             positive(key.n().to_vec()),
-            value(0x02, &key.e().to_vec()),
+            der(INTEGER, &key.e().to_vec()),
             padded(key.d().to_vec()),
             padded(key.p().unwrap().to_vec()),
             padded(key.q().unwrap().to_vec()),
@@ -346,15 +305,18 @@ mod tests {
             padded(key.dmq1().unwrap().to_vec()),
             padded(key.iqmp().unwrap().to_vec()),
         ];
-        let inside = value(0x30, &numbers.concat());
+        let inside = der(SEQUENCE, &numbers.concat());
         let octets = if in_pieces {
             let (first, second) = inside.split_at(100);
-            value(0x24, &[value(0x04, first), value(0x04, second)].concat())
+            der(0x24, &[der(OCTET_STRING, first), der(OCTET_STRING, second)].concat())
         } else {
-            value(0x04, &inside)
+            der(OCTET_STRING, &inside)
         };
-        let algorithm = value(0x30, &[value(0x06, &RSA_ENCRYPTION), vec![5, 0]].concat());
-        value(0x30, &[value(0x02, &[0]), algorithm, octets].concat())
+        let algorithm = der(
+            SEQUENCE,
+            &[der(OBJECT_IDENTIFIER, &RSA_ENCRYPTION), vec![5, 0]].concat(),
+        );
+        der(SEQUENCE, &[der(INTEGER, &[0]), algorithm, octets].concat())
     }
 
     #[test]
@@ -363,8 +325,7 @@ mod tests {
         for zeros in [0, 1, 2] {
             for in_pieces in [false, true] {
                 let pkcs8 = encoded(&key, zeros, in_pieces);
-                let info = PrivateKeyInfo::read(&pkcs8).unwrap();
-                let key = info.rsa().unwrap().unwrap().load().unwrap();
+                let key = PKey::private_key_from_pkcs8(&pkcs8).unwrap();
                 assert_eq!(sign_sha256(&key, &[7; 32]).unwrap().len(), 256);
             }
         }

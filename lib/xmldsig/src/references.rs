@@ -8,10 +8,11 @@ use std::borrow::Cow;
 /// Writes `"`, `'`, `©`, `®` and `€` as numeric references in the text of a canonical document. Tags and instructions stay as they are.
 pub(crate) fn in_text(canonical: &[u8]) -> Cow<'_, [u8]> {
     // One pass without branches, which the compiler vectorises: nearly all documents end here. The two lead bytes are those of `©`, `®`, `€`.
-    let may_have_one = canonical.iter().fold(false, |found, &byte| {
-        found | (byte == b'"') | (byte == b'\'') | (byte == 0xC2) | (byte == 0xE2)
+    let found = canonical.iter().fold(0, |found, &byte| {
+        let is_one = (byte == b'"') | (byte == b'\'') | (byte == 0xC2) | (byte == 0xE2);
+        found | u8::from(is_one)
     });
-    if may_have_one {
+    if found != 0 {
         Cow::Owned(rewritten(canonical))
     } else {
         Cow::Borrowed(canonical)

@@ -2,23 +2,21 @@
 //!
 //! Nothing here is a secret or a trust anchor. [`pkcs12`] makes the file that nearly every test wants; [`Party`], [`file`] and [`assembled`] make the odd ones.
 
-use std::iter;
-
 use jiff::Timestamp;
 use openssl::asn1::{Asn1Integer, Asn1Time};
 use openssl::bn::{BigNum, MsbOption};
 use openssl::error::ErrorStack;
-use openssl::hash::{MessageDigest, hash};
+use openssl::hash::MessageDigest;
 use openssl::nid::Nid;
 use openssl::pkcs12::Pkcs12;
 use openssl::pkey::{PKey, Private};
 use openssl::provider::Provider;
 use openssl::rsa::Rsa;
-use openssl::sign::Signer;
 use openssl::stack::Stack;
-use openssl::symm;
 use openssl::x509::extension::{BasicConstraints, ExtendedKeyUsage, KeyUsage};
 use openssl::x509::{X509, X509NameBuilder};
+
+use crate::pkcs12::writer;
 
 /// Makes an RSA-2048 key, a self-signed certificate of the shape that the authorised issuers use, and a P12 file (AES-256) of both.
 ///
@@ -306,79 +304,14 @@ pub enum Mac {
 ///
 /// What OpenSSL answers.
 pub fn assembled(keys: &[&Party], certificates: &[&Party], password: &str, mac: Mac) -> Result<Vec<u8>, ErrorStack> {
-    let mut bags = Vec::new();
-    for party in keys {
-        let (kind, key) = match password {
-            "" => (1, party.key.private_key_to_pkcs8()?),
-            _ => {
-                let cipher = symm::Cipher::aes_256_cbc();
-                let key = party.key.private_key_to_pkcs8_passphrase(cipher, password.as_bytes())?;
-                (2, key)
-            }
-        };
-        bags.extend(bag(kind, &key));
-    }
-    for party in certificates {
-        let x509 = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 9, 22, 1];
-        let certificate = der(0xA0, &der(0x04, &party.certificate.to_der()?));
-        bags.extend(bag(3, &der(0x30, &[der(0x06, &x509), certificate].concat())));
-    }
-    let safe = der(0x30, &data(&der(0x30, &bags)));
-    let mut file = [der(0x02, &[3]), data(&safe)].concat();
-    if mac == Mac::Sha256 {
-        file.extend(mac_data(&safe, password)?);
-    }
-    Ok(der(0x30, &file))
-}
-
-/// `MacData` with the key derivation of PKCS#12 (RFC 7292, appendix B.2), which is a single block for this digest.
-fn mac_data(safe: &[u8], password: &str) -> Result<Vec<u8>, ErrorStack> {
-    const BLOCK: usize = 64;
-    const SALT: [u8; 8] = *b"saltsalt";
-    const ITERATIONS: u16 = 2048;
-    let password: Vec<u8> = password
-        .encode_utf16()
-        .chain(iter::once(0))
-        .flat_map(u16::to_be_bytes)
-        .collect();
-    let filled = |text: &[u8]| -> Vec<u8> {
-        let length = text.len().next_multiple_of(BLOCK);
-        text.iter().copied().cycle().take(length).collect()
-    };
-    let mut key = [vec![3; BLOCK], filled(&SALT), filled(&password)].concat();
-    for _ in 0..ITERATIONS {
-        key = hash(MessageDigest::sha256(), &key)?.to_vec();
-    }
-    let key = PKey::hmac(&key)?;
-    let code = Signer::new(MessageDigest::sha256(), &key)?.sign_oneshot_to_vec(safe)?;
-    let sha256 = [0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, 1];
-    let algorithm = der(0x30, &[der(0x06, &sha256), der(0x05, &[])].concat());
-    let digest = der(0x30, &[algorithm, der(0x04, &code)].concat());
-    let parts = [digest, der(0x04, &SALT), der(0x02, &ITERATIONS.to_be_bytes())];
-    Ok(der(0x30, &parts.concat()))
-}
-
-/// A bag of one of the kinds of RFC 7292, section 4.2.
-fn bag(kind: u8, value: &[u8]) -> Vec<u8> {
-    let identifier = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 12, 10, 1, kind];
-    der(0x30, &[der(0x06, &identifier), der(0xA0, value)].concat())
-}
-
-/// `ContentInfo` of plain data.
-fn data(contents: &[u8]) -> Vec<u8> {
-    let identifier = [0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 1];
-    let contents = der(0xA0, &der(0x04, contents));
-    der(0x30, &[der(0x06, &identifier), contents].concat())
-}
-
-fn der(tag: u8, contents: &[u8]) -> Vec<u8> {
-    let [.., high, low] = contents.len().to_be_bytes();
-    let length = match (high, low) {
-        (0, 0..0x80) => vec![low],
-        (0, _) => vec![0x81, low],
-        _ => vec![0x82, high, low],
-    };
-    [&[tag], length.as_slice(), contents].concat()
+    let certificates = certificates.iter().map(|party| party.certificate.to_der());
+    let certificates = certificates.collect::<Result<Vec<_>, _>>()?;
+    writer::file(
+        keys.iter().map(|party| &*party.key),
+        certificates.iter().map(Vec::as_slice),
+        password,
+        (mac == Mac::Sha256).then_some(b"saltsalt"),
+    )
 }
 
 fn subject(certificate: &X509, field: Nid) -> String {

@@ -1,21 +1,22 @@
 //! Who may say whose key it is: certificates of authorities, and the chains that reach them.
 
-use std::time::Duration;
-
 use jiff::Timestamp;
-use rustls_pki_types::pem::PemObject as _;
-use rustls_pki_types::{CertificateDer, TrustAnchor, UnixTime};
-use webpki::{
-    ALL_VERIFICATION_ALGS, EndEntityCert, ExtendedKeyUsageValidator, KeyPurposeIdIter, anchor_from_trusted_cert,
-};
+use openssl::error::ErrorStack;
+use openssl::stack::Stack;
+use openssl::x509::store::{X509Store, X509StoreBuilder};
+use openssl::x509::verify::{X509VerifyFlags, X509VerifyParam};
+use openssl::x509::{X509, X509StoreContext, X509VerifyResult};
 
 use crate::certificate::{Certificate, CertificateError};
 use crate::identity::Identity;
 use crate::verify::Verified;
 
+/// OpenSSL's level for keys and digests of at least 112 bits: RSA from 2048 bits on, no SHA-1 on the way.
+const SECURITY_LEVEL: i32 = 2;
+
 /// Authorities that are trusted to issue certificates, roots or subordinate ones: each ends a chain.
 #[derive(Debug)]
-pub struct Authorities(Vec<Certificate>);
+pub struct Authorities(Vec<(Certificate, X509)>);
 
 /// Why a text does not name authorities.
 #[derive(Debug, thiserror::Error)]
@@ -76,15 +77,6 @@ impl<'a> From<&'a Verified> for Chain<'a> {
     }
 }
 
-/// A chain may serve any purpose: what a signer's certificate is for, its key usage says.
-struct AnyPurpose;
-
-impl ExtendedKeyUsageValidator for AnyPurpose {
-    fn validate(&self, _: KeyPurposeIdIter<'_, '_>) -> Result<(), webpki::Error> {
-        Ok(())
-    }
-}
-
 impl Authorities {
     /// Reads certificates in PEM, one after the other.
     ///
@@ -92,9 +84,9 @@ impl Authorities {
     ///
     /// [`AuthoritiesError`] when a certificate is damaged or is no authority's, or there is none.
     pub fn from_pem(pem: &str) -> Result<Self, AuthoritiesError> {
-        let authorities = CertificateDer::pem_slice_iter(pem.as_bytes())
-            .map(|der| authority(&der.map_err(|error| AuthoritiesError::NotPem(error.to_string()))?))
-            .collect::<Result<Vec<_>, _>>()?;
+        let found = X509::stack_from_pem(pem.as_bytes());
+        let found = found.map_err(|error| AuthoritiesError::NotPem(error.to_string()))?;
+        let authorities = found.into_iter().map(authority).collect::<Result<Vec<_>, _>>()?;
         if authorities.is_empty() {
             return Err(AuthoritiesError::Empty);
         }
@@ -107,88 +99,116 @@ impl Authorities {
     }
 
     /// Whether a chain leads from the signer's certificate to one of these, each link valid at `at`. Links that are missing here may
-    /// come with the signer's certificate. Revocation is not asked about. Keys of less than 2048 bits and SHA-1 make no link.
+    /// come with the signer's certificate. Revocation is not asked about. Keys of less than 2048 bits and SHA-1 make no link. A chain may
+    /// serve any purpose: what a signer's certificate is for, its key usage says.
     ///
     /// # Errors
     ///
     /// [`UntrustedError`] when there is none.
     pub fn vouch_for<'a>(&self, chain: impl Into<Chain<'a>>, at: Timestamp) -> Result<(), UntrustedError> {
         let chain = chain.into();
-        let certificate = chain.leaf;
-        let anchors = encodings(self.0.iter().filter(|authority| authority.is_valid_at(at)));
-        let anchors: Vec<TrustAnchor<'_>> = anchors.iter().flat_map(anchor_from_trusted_cert).collect();
-        let mut links = encodings(chain.others.iter().filter(|link| may_issue(link)));
-        // One that cannot be read would hide what is wrong with the others.
-        links.retain(|link| EndEntityCert::try_from(link).is_ok());
-        let seconds = u64::try_from(at.as_second()).unwrap_or_default();
-        let time = UnixTime::since_unix_epoch(Duration::from_secs(seconds));
-        let leaf = CertificateDer::from(certificate.der.as_slice());
-        let found = EndEntityCert::try_from(&leaf).and_then(|leaf| {
-            leaf.verify_for_usage(ALL_VERIFICATION_ALGS, &anchors, &links, time, AnyPurpose, None, None)
-                .map(|_| ())
-        });
-        found.map_err(|error| UntrustedError {
-            issuer: certificate.issuer.clone(),
-            reason: self.reason(&error, chain, at),
+        let leaf = chain.leaf;
+        let reason = if leaf.is_authority {
+            "the certificate is an authority's, not a signer's"
+        } else if at > leaf.not_after {
+            EXPIRED
+        } else if at < leaf.not_before {
+            NOT_YET_VALID
+        } else {
+            match self.follow(chain, at) {
+                Ok(None) => return Ok(()),
+                Ok(Some(result)) => self.reason(result, chain, at),
+                Err(_) => UNREADABLE,
+            }
+        };
+        Err(UntrustedError {
+            issuer: leaf.issuer.clone(),
+            reason: reason.to_owned(),
         })
     }
 
-    fn reason(&self, error: &webpki::Error, chain: Chain<'_>, at: Timestamp) -> String {
-        let certificate = chain.leaf;
+    /// What is wrong with the chain; `None`: nothing.
+    fn follow(&self, chain: Chain<'_>, at: Timestamp) -> Result<Option<X509VerifyResult>, ErrorStack> {
+        let leaf = X509::from_der(&chain.leaf.der)?;
+        let mut links = Stack::new()?;
+        for link in chain.others.iter().filter(|link| may_issue(link)) {
+            links.push(X509::from_der(&link.der)?)?;
+        }
+        let store = self.store(at)?;
+        X509StoreContext::new()?.init(&store, &leaf, &links, |context| {
+            Ok(match context.verify_cert()? {
+                true => None,
+                false => Some(context.error()),
+            })
+        })
+    }
+
+    /// The authorities whose own certificates are valid. A store has the time in it, and takes no copies.
+    fn store(&self, at: Timestamp) -> Result<X509Store, ErrorStack> {
+        let mut parameters = X509VerifyParam::new()?;
+        parameters.set_time(at.as_second());
+        // Each authority ends a chain, also one that another one has issued.
+        parameters.set_flags(X509VerifyFlags::PARTIAL_CHAIN)?;
+        parameters.set_auth_level(SECURITY_LEVEL);
+        let mut store = X509StoreBuilder::new()?;
+        store.set_param(&parameters)?;
+        for (_, authority) in self.0.iter().filter(|(certificate, _)| certificate.is_valid_at(at)) {
+            store.add_cert(authority.clone())?;
+        }
+        Ok(store.build())
+    }
+
+    /// The results are those of `X509_verify_cert`, by their numbers in `x509_vfy.h`.
+    fn reason(&self, result: X509VerifyResult, chain: Chain<'_>, at: Timestamp) -> &'static str {
         let is_out_of_date = |authority: &Certificate| {
-            let mut below = std::iter::once(certificate).chain(chain.others);
+            let mut below = std::iter::once(chain.leaf).chain(chain.others);
             !authority.is_valid_at(at) && below.any(|one| one.issuer == authority.subject)
         };
-        let said = match error {
-            webpki::Error::UnknownIssuer if self.0.iter().any(is_out_of_date) => {
+        match result.as_raw() {
+            // UNABLE_TO_GET_ISSUER_CERT, DEPTH_ZERO_SELF_SIGNED_CERT, SELF_SIGNED_CERT_IN_CHAIN,
+            // UNABLE_TO_GET_ISSUER_CERT_LOCALLY, UNABLE_TO_VERIFY_LEAF_SIGNATURE, CERT_UNTRUSTED
+            2 | 18..=21 | 27 if self.0.iter().any(|(authority, _)| is_out_of_date(authority)) => {
                 "the trusted authority's own certificate is not valid now"
             }
-            webpki::Error::UnknownIssuer if certificate.self_issued => "the certificate is its own issuer",
-            webpki::Error::UnknownIssuer => "neither the trusted authorities nor the file have its issuer",
-            webpki::Error::CertExpired { .. } => "a certificate of the chain has expired",
-            webpki::Error::CertNotValidYet { .. } => "a certificate of the chain is not valid yet",
-            webpki::Error::InvalidSignatureForPublicKey => {
-                "no certificate of its issuer's name has the key that signed it, with 2048 bits or more"
-            }
-            webpki::Error::UnsupportedSignatureAlgorithmContext(_)
-            | webpki::Error::UnsupportedSignatureAlgorithmForPublicKeyContext(_) => {
-                "a certificate of the chain is signed by a method that is not supported, such as SHA-1"
-            }
-            webpki::Error::CaUsedAsEndEntity => "the certificate is an authority's, not a signer's",
-            webpki::Error::UnsupportedCriticalExtension => {
-                "a certificate of the chain has a critical extension that is not supported"
-            }
-            webpki::Error::NameConstraintViolation => "an authority of the chain may not issue for that name",
-            webpki::Error::PathLenConstraintViolated => "the chain is longer than one of its authorities allows",
-            _ => "a certificate of the chain is not encoded as it must be, or the chain is too long",
-        };
-        said.to_owned()
+            2 | 18..=21 | 27 if chain.leaf.self_issued => "the certificate is its own issuer",
+            2 | 18..=21 | 27 => "neither the trusted authorities nor the file have its issuer",
+            // CERT_SIGNATURE_FAILURE, EE_KEY_TOO_SMALL, CA_KEY_TOO_SMALL
+            7 | 66 | 67 => "no certificate of its issuer's name has the key that signed it, with 2048 bits or more",
+            // CERT_NOT_YET_VALID, CERT_HAS_EXPIRED
+            9 => NOT_YET_VALID,
+            10 => EXPIRED,
+            // CERT_SIGNATURE_ALGORITHM: CA_MD_TOO_WEAK, UNSUPPORTED_SIGNATURE_ALGORITHM, SIGNATURE_ALGORITHM_*
+            68 | 76..=78 => "a certificate of the chain is signed by a method that is not supported, such as SHA-1",
+            // PATH_LENGTH_EXCEEDED
+            25 => "the chain is longer than one of its authorities allows",
+            // UNHANDLED_CRITICAL_EXTENSION
+            34 => "a certificate of the chain has a critical extension that is not supported",
+            // PERMITTED_VIOLATION to UNSUPPORTED_NAME_SYNTAX
+            47..=53 => "an authority of the chain may not issue for that name",
+            _ => UNREADABLE,
+        }
     }
 }
 
+const EXPIRED: &str = "a certificate of the chain has expired";
+const NOT_YET_VALID: &str = "a certificate of the chain is not valid yet";
+const UNREADABLE: &str = "a certificate of the chain is not encoded as it must be, or the chain is too long";
+
 /// Reads the certificate of an authority.
-fn authority(der: &CertificateDer<'_>) -> Result<Certificate, AuthoritiesError> {
-    let certificate = Certificate::from_der(der).map_err(AuthoritiesError::Unreadable)?;
-    if !may_issue(&certificate) {
-        return Err(AuthoritiesError::NotAnAuthority {
+fn authority(x509: X509) -> Result<(Certificate, X509), AuthoritiesError> {
+    let der = x509.to_der().map_err(CertificateError::from);
+    let certificate = der.and_then(|der| Certificate::from_der(&der));
+    let certificate = certificate.map_err(AuthoritiesError::Unreadable)?;
+    if may_issue(&certificate) {
+        Ok((certificate, x509))
+    } else {
+        Err(AuthoritiesError::NotAnAuthority {
             subject: certificate.subject,
-        });
-    }
-    match anchor_from_trusted_cert(der) {
-        Ok(_) => Ok(certificate),
-        Err(error) => Err(AuthoritiesError::Unreadable(CertificateError::Unreadable(
-            error.to_string(),
-        ))),
+        })
     }
 }
 
 /// Whether basic constraints and key usage, where it is given, let the certificate's key sign others.
 fn may_issue(certificate: &Certificate) -> bool {
     certificate.is_authority && certificate.key_usage.is_none_or(|usage| usage.certificate_signing)
-}
-
-fn encodings<'a>(certificates: impl Iterator<Item = &'a Certificate>) -> Vec<CertificateDer<'a>> {
-    certificates
-        .map(|certificate| CertificateDer::from(certificate.der.as_slice()))
-        .collect()
 }

@@ -9,15 +9,18 @@
 mod report;
 mod signature;
 
-use aws_lc_rs::signature::ParsedPublicKey;
+use std::collections::VecDeque;
+use std::sync::{Mutex, PoisonError};
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use openssl::pkey::{PKey, Public};
 use sha2::{Digest, Sha256};
 
 use crate::c14n::Method;
 use crate::c14n::document::{self, Document, Found, Options, Signatures};
 use crate::c14n::writer::{self, Context};
-use crate::certificate::{self, Certificate, CertificateError};
+use crate::certificate::{self, Certificate, CertificateError, PublicKey};
 use crate::rsa;
 use crate::xml::reader;
 use crate::xml::{Limits, XmlError};
@@ -214,10 +217,17 @@ struct Claims<'a> {
     signers: Option<Vec<Signer>>,
 }
 
+#[derive(Clone)]
 struct Signer {
     certificate: Certificate,
-    key: ParsedPublicKey,
+    key: PKey<Public>,
 }
+
+/// Signers that were read lately, the last one first. OpenSSL takes longer to read a certificate than to check a signature, and the same
+/// signers come again and again.
+static READ_LATELY: Mutex<VecDeque<Signer>> = Mutex::new(VecDeque::new());
+/// Each has at most 32 KB.
+const MOST_READ_LATELY: usize = 32;
 
 /// One way of reading the document: as received, or without blank text.
 #[derive(Clone, Copy)]
@@ -323,20 +333,34 @@ fn signer(base64: &str) -> Result<Signer, VerifyError> {
     let der = STANDARD.decode(base64).map_err(|_| VerifyError::Base64 {
         element: "X509Certificate",
     })?;
-    let (certificate, numbers) = certificate::reader::read(&der)?;
+    let mut lately = READ_LATELY.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = lately.iter().position(|signer| signer.certificate.der == der);
+    let signer = match known.and_then(|at| lately.remove(at)) {
+        Some(signer) => signer,
+        None => {
+            drop(lately);
+            let signer = read_signer(&der)?;
+            lately = READ_LATELY.lock().unwrap_or_else(PoisonError::into_inner);
+            signer
+        }
+    };
+    lately.push_front(signer.clone());
+    lately.truncate(MOST_READ_LATELY);
+    Ok(signer)
+}
+
+fn read_signer(der: &[u8]) -> Result<Signer, VerifyError> {
+    let (certificate, key) = certificate::read(der)?;
     let refused = |found: String| VerifyError::Key { found };
-    let Some(numbers) = numbers else {
+    let (PublicKey::Rsa { bits }, Some(key)) = (&certificate.public_key, key) else {
         return Err(refused(format!("another kind of key ({})", certificate.public_key)));
     };
-    if !(2048..=8192).contains(&numbers.bits()) {
-        return Err(refused(format!("an RSA key of {} bits", numbers.bits())));
+    if !(2048..=8192).contains(bits) {
+        return Err(refused(format!("an RSA key of {bits} bits")));
     }
-    if !numbers.exponent_is_sound() {
+    if !rsa::exponent_is_sound(&key) {
         return Err(refused("an RSA key with an unsound public exponent".to_owned()));
     }
-    let key = numbers
-        .load()
-        .map_err(|error| CertificateError::Unreadable(error.to_string()))?;
     Ok(Signer { certificate, key })
 }
 

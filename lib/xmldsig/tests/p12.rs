@@ -244,6 +244,34 @@ fn passwords_of_old_openssl_are_tried() {
     assert!(Identity::from_pkcs12(&der, "contraseña", now()).is_ok());
 }
 
+/// A tool takes the bytes that a terminal in Latin-1 gives it.
+#[test]
+fn passwords_in_latin_1_are_tried() {
+    let (key, certificate) = key_and_certificate("Firma en Latin-1");
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("latin_1");
+    std::fs::create_dir_all(&folder).unwrap();
+    let write = |name: &str, bytes: &[u8]| std::fs::write(folder.join(name), bytes).unwrap();
+    write("key.pem", &key.private_key_to_pem_pkcs8().unwrap());
+    write("certificate.pem", &certificate.to_pem().unwrap());
+    write("password", b"contrase\xF1a");
+    let export = Command::new("openssl")
+        .current_dir(&folder)
+        .args(["pkcs12", "-export", "-inkey", "key.pem", "-in", "certificate.pem"])
+        .args(["-certpbe", "AES-256-CBC", "-keypbe", "AES-256-CBC"])
+        .args(["-passout", "file:password", "-out", "file.p12"])
+        .output();
+    if !export.is_ok_and(|export| export.status.success()) {
+        eprintln!("skipped: a P12 with a password in Latin-1 (the openssl tool is not there)");
+        return;
+    }
+    let der = std::fs::read(folder.join("file.p12")).unwrap();
+    let identity = Identity::from_pkcs12(&der, "contraseña", now()).unwrap();
+    assert_eq!(identity.certificate().subject_cn, "Firma en Latin-1");
+    identity.prove().unwrap();
+    let wrong = Identity::from_pkcs12(&der, "contrasena", now()).unwrap_err();
+    assert_eq!(wrong, P12Error::WrongPassword);
+}
+
 /// Tools that stream write lengths that are not known beforehand, and octet strings in pieces.
 #[test]
 fn indefinite_lengths_are_read() {

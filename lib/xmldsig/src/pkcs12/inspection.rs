@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 
-use super::pfx::{Contents, KeyBag};
-use super::{P12Error, PrivateKeyInfo};
-use crate::certificate::{Certificate, CertificateError, PublicKey, reader};
+use super::P12Error;
+use super::contents::{Contents, KeyBag};
+use crate::certificate::{Certificate, CertificateError, PublicKey};
 use crate::choice::{Choice, Unusable};
 use crate::identity::Identity;
 
@@ -313,12 +313,10 @@ fn of_choice(choice: &Choice) -> Vec<P12Problem> {
 
 /// Marks the certificates that belong to the key, too.
 fn key(bag: KeyBag, certificates: &mut [InspectedCertificate], signer: Option<&Certificate>) -> InspectedKey {
-    let info = bag.pkcs8.as_ref().and_then(|pkcs8| PrivateKeyInfo::read(pkcs8).ok());
-    let rsa = info.as_ref().and_then(|info| info.rsa().transpose());
     let mut certificate = None;
-    if let Some(Ok(key)) = &rsa {
+    if let Some(key) = &bag.key {
         for (at, inspected) in certificates.iter_mut().enumerate() {
-            if super::belongs(key.public, &inspected.certificate) {
+            if super::belongs(key, &inspected.certificate) {
                 inspected.has_key = true;
                 if certificate.is_none() || signer == Some(&inspected.certificate) {
                     certificate = Some(at);
@@ -326,17 +324,8 @@ fn key(bag: KeyBag, certificates: &mut [InspectedCertificate], signer: Option<&C
             }
         }
     }
-    let kind = match (&info, &rsa) {
-        (_, Some(rsa)) => rsa.as_ref().ok().map(|key| PublicKey::Rsa {
-            bits: key.public.bits(),
-        }),
-        (Some(info), None) => Some(PublicKey::Other {
-            algorithm: reader::name_of(info.algorithm),
-        }),
-        (None, None) => None,
-    };
     InspectedKey {
-        kind,
+        kind: bag.key.as_deref().map(PublicKey::of),
         protection: bag.protection,
         friendly_name: bag.friendly_name,
         certificate,

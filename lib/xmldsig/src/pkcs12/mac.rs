@@ -1,125 +1,147 @@
 //! The integrity check of a file: HMAC with a key from the derivation of PKCS#12, or PBMAC1 (RFC 9579).
+//!
+//! OpenSSL's interface checks and writes it only together with the contents, whose work has no bound and whose keys it takes one of.
 
-use std::borrow::Cow;
-
-use subtle::ConstantTimeEq;
+use bcder::Tag;
+use bytes::Bytes;
+use openssl::error::ErrorStack;
+use openssl::hash::MessageDigest;
+use openssl::md::Md;
+use openssl::md_ctx::MdCtx;
+use openssl::memcmp;
+use openssl::pkey::PKey;
+use openssl::sign::Signer;
+use zeroize::Zeroizing;
 
 use super::P12Error;
+use super::algorithms::{Digest, Pbkdf2, Work, algorithm_identifier, unsupported};
 use super::inspection::Protection;
-use super::kdf::{self, Digest, Purpose, Work};
-use super::password::Forms;
-use super::scheme::{Pbkdf2, hmac_digest, unsupported};
-use crate::ber::{Ber, dotted};
+use super::password::{Forms, Secret};
+use super::structure::{count, octets, values};
 
-pub(super) struct Mac<'a> {
-    kind: Kind<'a>,
-    stated: Cow<'a, [u8]>,
+pub(super) struct Mac {
+    kind: Kind,
+    digest: Digest,
+    stated: Bytes,
 }
 
-enum Kind<'a> {
-    Pkcs12 {
-        digest: Digest,
-        salt: Cow<'a, [u8]>,
-        iterations: u32,
-    },
-    Pbmac1 {
-        kdf: Pbkdf2<'a>,
-        digest: Digest,
-        key_length: usize,
-    },
+enum Kind {
+    Pkcs12 { salt: Bytes, iterations: u32 },
+    Pbmac1 { kdf: Pbkdf2, key_length: usize },
 }
 
-impl<'a> Mac<'a> {
+impl Mac {
     /// Reads `MacData`.
-    pub(super) fn read(mut data: Ber<'a>) -> Result<Self, P12Error> {
-        let mut digest_info = data.sequence()?;
-        let mut algorithm = digest_info.sequence()?;
-        let identifier = dotted(algorithm.object_identifier()?);
-        let stated = digest_info.octets()?;
-        let salt = data.octets()?;
-        // DEFAULT 1
-        let iterations = if data.is_empty() { 1 } else { data.count()? };
-        let digest = match identifier.as_str() {
-            "1.3.14.3.2.26" => Digest::Sha1,
-            "2.16.840.1.101.3.4.2.4" => Digest::Sha224,
-            "2.16.840.1.101.3.4.2.1" => Digest::Sha256,
-            "2.16.840.1.101.3.4.2.2" => Digest::Sha384,
-            "2.16.840.1.101.3.4.2.3" => Digest::Sha512,
-            "1.2.840.113549.1.5.14" => {
-                let mut parameters = algorithm.sequence()?;
-                let kdf = Pbkdf2::read(&mut parameters)?;
-                let digest = hmac_digest(&mut parameters)?;
-                // RFC 9579, section 5: the length must be there.
-                let key_length = kdf
-                    .key_length()
-                    .ok_or(P12Error::Damaged("PBMAC1 without a key length"))?;
-                return Ok(Self {
-                    kind: Kind::Pbmac1 {
-                        kdf,
-                        digest,
-                        key_length,
-                    },
-                    stated,
-                });
-            }
-            _ => return Err(unsupported(identifier)),
+    pub(super) fn read(data: &Bytes) -> Result<Self, P12Error> {
+        let incomplete = P12Error::Damaged("an integrity check without its parts");
+        let data = values(data, Tag::SEQUENCE)?;
+        let [digest_info, salt, iterations @ ..] = data.as_slice() else {
+            return Err(incomplete);
         };
-        Ok(Self {
-            kind: Kind::Pkcs12 {
+        let digest_info = values(digest_info, Tag::SEQUENCE)?;
+        let [algorithm, stated, ..] = digest_info.as_slice() else {
+            return Err(incomplete);
+        };
+        let stated = octets(stated, Tag::OCTET_STRING)?;
+        let (identifier, parameters) = algorithm_identifier(algorithm)?;
+        if identifier == "1.2.840.113549.1.5.14" {
+            let parameters = values(parameters.as_ref().ok_or(incomplete.clone())?, Tag::SEQUENCE)?;
+            let [kdf, hmac, ..] = parameters.as_slice() else {
+                return Err(incomplete);
+            };
+            let kdf = Pbkdf2::read(kdf)?;
+            let digest = Digest::of_hmac(hmac)?;
+            // RFC 9579, section 5: the length must be there.
+            let key_length = kdf
+                .key_length()
+                .ok_or(P12Error::Damaged("PBMAC1 without a key length"))?;
+            return Ok(Self {
+                kind: Kind::Pbmac1 { kdf, key_length },
                 digest,
-                salt,
-                iterations,
-            },
+                stated,
+            });
+        }
+        let digest = Digest::of(&identifier).ok_or_else(|| unsupported(identifier))?;
+        // DEFAULT 1
+        let iterations = iterations.first().map_or(Ok(1), count)?;
+        let salt = octets(salt, Tag::OCTET_STRING)?;
+        Ok(Self {
+            kind: Kind::Pkcs12 { salt, iterations },
+            digest,
             stated,
         })
     }
 
     pub(super) fn protection(&self) -> Protection {
-        match &self.kind {
-            Kind::Pkcs12 { digest, iterations, .. } => Protection {
-                algorithm: format!("HMAC-{}", digest.name()),
-                iterations: Some(*iterations),
-                supported: true,
-                weak: false,
-            },
-            Kind::Pbmac1 { kdf, digest, .. } => Protection {
-                algorithm: format!("PBMAC1 with HMAC-{} and {}", digest.name(), kdf.name()),
-                iterations: Some(kdf.iterations()),
-                supported: true,
-                weak: false,
-            },
+        let (algorithm, iterations) = match &self.kind {
+            Kind::Pkcs12 { iterations, .. } => (format!("HMAC-{}", self.digest.name), *iterations),
+            Kind::Pbmac1 { kdf, .. } => (
+                format!("PBMAC1 with HMAC-{} and {}", self.digest.name, kdf.name()),
+                kdf.iterations(),
+            ),
+        };
+        Protection {
+            algorithm,
+            iterations: Some(iterations),
+            supported: true,
+            weak: false,
         }
     }
 
     /// Whether a form of the password makes this code of `data`.
     pub(super) fn fits(&self, data: &[u8], forms: &Forms, work: &mut Work) -> Result<bool, P12Error> {
-        let passwords = match self.kind {
-            Kind::Pkcs12 { .. } => &forms.wide,
-            Kind::Pbmac1 { .. } => &forms.narrow,
-        };
-        for password in passwords {
-            let (key, digest) = match &self.kind {
-                Kind::Pkcs12 {
-                    digest,
-                    salt,
-                    iterations,
-                } => {
-                    let length = digest.output_size();
-                    (
-                        kdf::pkcs12(*digest, Purpose::Mac, password, salt, *iterations, length, work)?,
-                        *digest,
-                    )
+        let code = |key: &[u8]| hmac(self.digest.algorithm, key, data).ok();
+        let is_stated = |code: Vec<u8>| code.len() == self.stated.len() && memcmp::eq(&code, &self.stated);
+        match &self.kind {
+            Kind::Pkcs12 { salt, iterations } => {
+                for form in &forms.wide {
+                    work.spend(*iterations)?;
+                    let key = key(self.digest.algorithm, &form.bytes, salt, *iterations).ok();
+                    if key.and_then(|key| code(&key)).is_some_and(is_stated) {
+                        return Ok(true);
+                    }
                 }
-                Kind::Pbmac1 {
-                    kdf,
-                    digest,
-                    key_length,
-                } => (kdf.derive(password, *key_length, work)?, *digest),
-            };
-            if digest.hmac(&key, data).ct_eq(&self.stated).into() {
-                return Ok(true);
+            }
+            Kind::Pbmac1 { kdf, key_length } => {
+                for password in forms.narrow() {
+                    work.spend(kdf.cost(*key_length))?;
+                    let key = kdf.derive(password, *key_length);
+                    if key.and_then(|key| code(&key)).is_some_and(is_stated) {
+                        return Ok(true);
+                    }
+                }
             }
         }
         Ok(false)
     }
+}
+
+/// The key of a MAC (RFC 7292, appendix B.2), which is one block of the digest.
+pub(super) fn key(digest: MessageDigest, password: &[u8], salt: &[u8], iterations: u32) -> Result<Secret, ErrorStack> {
+    /// The "ID" of appendix B.3.
+    const MAC: u8 = 3;
+    let block = digest.block_size();
+    let filled = |text: &[u8]| -> Secret {
+        let length = text.len().next_multiple_of(block);
+        Zeroizing::new(text.iter().copied().cycle().take(length).collect())
+    };
+    // Fetched once: a fetch takes longer than an iteration.
+    let algorithm = Md::fetch(None, digest.type_().long_name()?, None)?;
+    let mut context = MdCtx::new()?;
+    let mut key = Zeroizing::new(vec![0; digest.size()]);
+    context.digest_init(&algorithm)?;
+    context.digest_update(&vec![MAC; block])?;
+    context.digest_update(&filled(salt))?;
+    context.digest_update(&filled(password))?;
+    context.digest_final(&mut key)?;
+    for _ in 1..iterations {
+        context.digest_init(&algorithm)?;
+        context.digest_update(&key)?;
+        context.digest_final(&mut key)?;
+    }
+    Ok(key)
+}
+
+pub(super) fn hmac(digest: MessageDigest, key: &[u8], data: &[u8]) -> Result<Vec<u8>, ErrorStack> {
+    Signer::new(digest, &*PKey::hmac(key)?)?.sign_oneshot_to_vec(data)
 }
