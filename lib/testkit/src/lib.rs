@@ -24,6 +24,7 @@ mod receiver;
 mod request;
 mod stack;
 mod timeline;
+mod told;
 
 pub use aws_calls::{AwsCalls, Call, Fault, Units};
 pub use codes::{documented_codes, repository};
@@ -37,3 +38,4 @@ pub use receiver::{Received, Receiver};
 pub use request::{Answer, request, send};
 pub use stack::{TestStack, noise};
 pub use timeline::Timeline;
+pub use told::Told;
