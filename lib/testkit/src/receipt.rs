@@ -24,7 +24,7 @@ impl TestStack {
     pub async fn signed_successor(&self, company: &TestCompany, encf: &str, key: &str) -> Receipt {
         let encf: Encf = encf.parse().expect("the test gave a number");
         let payload = payload(company, encf.receipt_type(), Fecha::at(self.clock().now()));
-        self.signed(company, encf, key, &payload, None).await
+        Box::pin(self.signed(company, encf, key, &payload, None)).await
     }
 
     /// The same receipt after the authority accepted it, with these entries in its outbox.
@@ -86,7 +86,7 @@ impl TestStack {
             owner: on.public_id,
             monto_total: on.monto_total.parse().expect("the kit wrote the amount"),
         };
-        self.signed(company, encf, key, &payload, Some(note)).await
+        Box::pin(self.signed(company, encf, key, &payload, Some(note))).await
     }
 
     async fn signed(
