@@ -54,7 +54,8 @@ pub struct App {
     gates: Arc<Gates>,
     status: Arc<StatusWatch>,
     alarm_times: AlarmTimes,
-    metrics: Metrics,
+    /// Where the function's metrics go.
+    pub metrics: Metrics,
     clock: Clock,
 }
 
@@ -84,12 +85,6 @@ impl App {
             table,
             clock,
         })
-    }
-
-    /// The same function, telling its metrics elsewhere: for tests.
-    #[must_use]
-    pub fn telling(self, metrics: Metrics) -> Self {
-        Self { metrics, ..self }
     }
 }
 

@@ -46,7 +46,8 @@ pub struct App {
     identities: Identities,
     queues: Queues,
     tokens: Arc<Tokens>,
-    metrics: Metrics,
+    /// Where the function's metrics go.
+    pub metrics: Metrics,
     clock: Clock,
 }
 
@@ -81,12 +82,6 @@ impl App {
             table,
             clock,
         })
-    }
-
-    /// The same function, telling its metrics elsewhere: for tests.
-    #[must_use]
-    pub fn telling(self, metrics: Metrics) -> Self {
-        Self { metrics, ..self }
     }
 
     /// Counts a call that the authority did not answer as it should.

@@ -78,9 +78,7 @@ impl Services {
             return self.s3.answer(request).await;
         };
         match target.split_once('.') {
-            Some((service, operation)) if service.starts_with("DynamoDB") => {
-                self.dynamodb.answer(operation, request).await
-            }
+            Some((service, _)) if service.starts_with("DynamoDB") => self.dynamodb.answer(request).await,
             Some(("AmazonSQS", operation)) => {
                 let result = match read(request).await {
                     Ok(body) => self.sqs.call(operation, &body).await,

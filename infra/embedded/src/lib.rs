@@ -8,12 +8,13 @@
 //!
 //! | module | service | made of |
 //! |---|---|---|
-//! | [`dynamodb`] | DynamoDB | the `dynoxide` crate, behind a proxy that adds the calls it lacks |
+//! | [`dynamodb`] | DynamoDB | the `dynoxide` crate, behind a proxy |
 //! | [`s3`] | S3 | the `s3s` crate for the protocol, files and SQLite of our own below it |
 //! | [`sqs`] | SQS | own code on SQLite |
 //! | [`secrets`] | Secrets Manager | own code on SQLite |
 //!
-//! What differs from AWS is listed in this crate's `README.md`.
+//! What has no caller is not emulated: a request for it is refused with an error that names it. What else differs from AWS
+//! is listed in this crate's `README.md`.
 
 mod aws_json;
 mod calls;

@@ -1,33 +1,21 @@
 //! S3: the protocol by the `s3s` crate, below it bytes in files and everything else in SQLite.
 //!
-//! [`backend`] is the list of operations. [`objects`] holds versions and the conditions of writes, [`writing`] and
-//! [`reading`] what is done with them, [`buckets`] and [`settings`] the buckets, [`uploads`] and [`parts`] multipart
-//! uploads, [`listing`] the lists, [`locks`] retention and legal holds, [`tags`] tags, [`blobs`] the bytes.
-//! [`aws_chunked`] undoes the transfer coding that SDKs put around streamed uploads.
+//! [`backend`] is the list of operations. [`buckets`], [`objects`] and [`uploads`] do them, [`blobs`] holds the bytes.
+//! A request for anything else is refused by name ([`WhatIsEmbedded`]), so that nothing is taken for done that is not.
 
-mod aws_chunked;
 mod backend;
 mod blobs;
 mod buckets;
-mod checksums;
-mod details;
 mod errors;
-mod listing;
-mod locks;
 mod objects;
-mod parts;
-mod reading;
-mod settings;
-mod tags;
 mod uploads;
-mod writing;
 
-use http::{Request, Response, StatusCode};
+use http::{HeaderName, Request, Response, StatusCode, Uri};
 use hyper::body::Incoming;
 use s3s::access::{S3Access, S3AccessContext};
 use s3s::auth::{S3Auth, SecretKey};
 use s3s::service::{S3Service, S3ServiceBuilder};
-use s3s::{Body, S3Result};
+use s3s::{Body, S3Result, s3_error};
 
 use self::backend::Backend;
 use crate::data_dir::DataDir;
@@ -41,29 +29,20 @@ impl S3 {
     pub(crate) fn open(data_dir: &DataDir) -> Result<S3, StartError> {
         let mut builder = S3ServiceBuilder::new(Backend::open(data_dir)?);
         builder.set_auth(FixedSecret);
-        builder.set_access(Everyone);
+        builder.set_access(WhatIsEmbedded);
         Ok(S3 {
             service: builder.build(),
         })
     }
 
     pub(crate) async fn answer(&self, mut request: Request<Incoming>) -> Response<Body> {
-        let is_presigned = request
-            .uri()
-            .query()
-            .is_some_and(|query| query.contains("X-Amz-Signature="));
-        let request = if is_presigned {
-            request.map(Body::from)
-        } else {
+        if !is_presigned(request.uri()) {
             // Any credentials will do in the header, so there is no secret to verify it with; `s3s` would insist.
             request.headers_mut().remove(http::header::AUTHORIZATION);
-            aws_chunked::undo(request)
-        };
-        match self.service.call(request).await {
-            Ok(response) if response.status() == StatusCode::NOT_MODIFIED => {
-                // It is an error to `s3s`, which describes errors in a body; this one must not have any.
-                response.map(|_description| Body::empty())
-            }
+            // The digest of a body whose signature nobody checks.
+            request.headers_mut().remove("x-amz-content-sha256");
+        }
+        match self.service.call(request.map(Body::from)).await {
             Ok(response) => response,
             Err(error) => {
                 tracing::error!(?error, "an s3 answer could not be written");
@@ -85,12 +64,64 @@ impl S3Auth for FixedSecret {
     }
 }
 
-/// Lets everyone do everything: who may do what is IAM's, and IAM is not embedded.
-struct Everyone;
+fn is_presigned(uri: &Uri) -> bool {
+    uri.query().is_some_and(|query| query.contains("X-Amz-Signature="))
+}
+
+/// Lets everyone do everything that is embedded: who may do what is IAM's, and IAM is not.
+struct WhatIsEmbedded;
+
+/// Parameters of operations that are embedded, for what is not: versions, groups and other beginnings of a list.
+const OTHER_PARAMETERS: [&str; 3] = ["versionId", "delimiter", "start-after"];
+
+/// Headers of S3 that change nothing here: checksums are not compared, and credentials not checked.
+const WITHOUT_EFFECT: [&str; 6] = [
+    "x-amz-checksum-",
+    "x-amz-content-sha256",
+    "x-amz-date",
+    "x-amz-sdk-checksum-algorithm",
+    "x-amz-security-token",
+    "x-amz-user-agent",
+];
+
+/// Headers that would have to be stored with an object, or obeyed.
+const OTHER_HEADERS: [&str; 7] = [
+    "cache-control",
+    "content-disposition",
+    "content-encoding",
+    "content-language",
+    "expires",
+    "if-",
+    "range",
+];
+
+fn asks_for_more(header: &HeaderName) -> bool {
+    let starts_with_one_of = |names: &[&str]| names.iter().any(|name| header.as_str().starts_with(name));
+    (header.as_str().starts_with("x-amz-") && !starts_with_one_of(&WITHOUT_EFFECT))
+        || starts_with_one_of(&OTHER_HEADERS)
+}
 
 #[async_trait::async_trait]
-impl S3Access for Everyone {
-    async fn check(&self, _request: &mut S3AccessContext<'_>) -> S3Result<()> {
-        Ok(())
+impl S3Access for WhatIsEmbedded {
+    async fn check(&self, request: &mut S3AccessContext<'_>) -> S3Result<()> {
+        let operation = request.s3_op().name();
+        let query = request.uri().query().unwrap_or_default().as_bytes();
+        let parameter = url::form_urlencoded::parse(query)
+            .map(|(name, _)| name.into_owned())
+            .find(|name| OTHER_PARAMETERS.contains(&name.as_str()));
+        // A browser sends headers of its own with a presigned address.
+        let header = match is_presigned(request.uri()) {
+            true => None,
+            false => request.headers().keys().find(|header| asks_for_more(header)),
+        };
+        let what = match (backend::has(operation), parameter, header) {
+            (false, _, _) => operation.to_owned(),
+            (true, Some(parameter), _) => format!("{operation} with the parameter {parameter}"),
+            (true, None, Some(header)) => format!("{operation} with the header {header}"),
+            (true, None, None) => return Ok(()),
+        };
+        // The answer to a HEAD cannot say it.
+        tracing::error!(what, "not embedded");
+        Err(s3_error!(NotImplemented, "{what} is not embedded here"))
     }
 }

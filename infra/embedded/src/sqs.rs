@@ -1,12 +1,9 @@
 //! SQS: standard queues on SQLite, over the JSON protocol that current SDKs speak.
 //!
 //! [`queues`] holds the queues and their attributes, [`messages`] what is in them, [`receipts`] what receivers do with
-//! it, [`redrive`] the ways to and from dead-letter queues. This module takes the requests apart and makes long polls
-//! wait.
+//! it, [`redrive`] the way to dead-letter queues. This module takes the requests apart and makes long polls wait.
 
 mod arrivals;
-mod attributes;
-mod batches;
 mod errors;
 mod messages;
 mod queues;
@@ -56,16 +53,6 @@ const SCHEMA: Schema = Schema {
         CREATE INDEX messages_by_visibility ON messages (queue, visible_at, seq);
         CREATE INDEX messages_by_age ON messages (queue, sent_at);
         CREATE INDEX messages_by_count ON messages (queue, receive_count) WHERE receive_count > 0;
-        CREATE TABLE move_tasks (
-            handle TEXT PRIMARY KEY,
-            source_arn TEXT NOT NULL,
-            destination_arn TEXT,
-            status TEXT NOT NULL,
-            failure_reason TEXT,
-            moved INTEGER NOT NULL,
-            to_move INTEGER NOT NULL,
-            started_at INTEGER NOT NULL
-        ) STRICT;
     ",
 };
 
@@ -107,62 +94,30 @@ impl Sqs {
     pub(crate) async fn call(&self, operation: &str, body: &[u8]) -> Result<Value, AwsError> {
         let now = self.pace.now();
         match operation {
-            "CreateQueue" => self.plain(body, |tx, request| {
-                let name = queues::create(tx, request, now)?;
-                Ok(json!({"QueueUrl": self.url(&name)}))
+            "CreateQueue" => self.run(body, |tx, request: NameRequest| {
+                queues::create(tx, &request.queue_name, now)?;
+                Ok(json!({"QueueUrl": self.url(&request.queue_name)}))
             }),
-            "GetQueueUrl" => self.plain(body, |tx, request: NameRequest| {
+            "GetQueueUrl" => self.run(body, |tx, request: NameRequest| {
                 let queue = Queue::read(tx, &request.queue_name)?;
                 Ok(json!({"QueueUrl": self.url(&queue.name)}))
             }),
-            "ListQueues" => self.plain(body, |tx, request| {
-                let page = queues::list(tx, &request)?;
-                let urls: Vec<String> = page.names.iter().map(|name| self.url(name)).collect();
-                Ok(json!({"QueueUrls": urls, "NextToken": page.next}))
-            }),
-            "GetQueueAttributes" => self.plain(body, |tx, request| queues::attributes(tx, &request, now)),
-            "SetQueueAttributes" => self.plain(body, |tx, request| queues::set_attributes(tx, request, now)),
-            "DeleteQueue" => self.plain(body, |tx, request: QueueRequest| {
-                queues::delete(tx, &request.queue(tx)?)
-            }),
-            "PurgeQueue" => self.plain(body, |tx, request: QueueRequest| {
-                messages::purge(tx, &request.queue(tx)?)
-            }),
-            "TagQueue" => self.plain(body, queues::tag),
-            "UntagQueue" => self.plain(body, queues::untag),
-            "ListQueueTags" => self.plain(body, |tx, request: QueueRequest| queues::tags(tx, &request.queue(tx)?)),
-            "ListDeadLetterSourceQueues" => self.plain(body, |tx, request: QueueRequest| {
-                let sources = redrive::sources(tx, &request.queue(tx)?)?;
-                let urls: Vec<String> = sources.iter().map(|name| self.url(name)).collect();
-                Ok(json!({"queueUrls": urls}))
-            }),
-            "SendMessage" => self.arriving(body, |tx, queue, request| messages::send(tx, queue, request, now)),
-            "SendMessageBatch" => self.arriving(body, |tx, queue, request| batches::send(tx, queue, request, now)),
-            "ReceiveMessage" => self.receive(body).await,
-            "DeleteMessage" => self.plain(body, receipts::delete),
-            "DeleteMessageBatch" => self.plain(body, batches::delete),
-            "ChangeMessageVisibility" => self.arriving(body, |tx, queue, request| {
-                receipts::change_visibility(tx, queue, &request, now)
-            }),
-            "ChangeMessageVisibilityBatch" => self.arriving(body, |tx, queue, request| {
-                batches::change_visibility(tx, queue, request, now)
-            }),
-            "StartMessageMoveTask" => {
-                let (answer, receivers) = self.plain(body, |tx, request| redrive::start_move(tx, &request, now))?;
-                for queue in receivers {
-                    self.arrivals.announce(&queue);
-                }
+            "GetQueueAttributes" => self.run(body, |tx, request| queues::attributes(tx, &request, now)),
+            "SetQueueAttributes" => self.run(body, |tx, request| queues::set_attributes(tx, request, now)),
+            "SendMessage" => {
+                let (queue, answer) = self.run(body, |tx, request| messages::send(tx, request, now))?;
+                self.arrivals.announce(&queue);
                 Ok(answer)
             }
-            "ListMessageMoveTasks" => self.plain(body, |tx, request| redrive::list_moves(tx, &request)),
-            _ => Err(errors::unsupported(format!(
-                "{operation} is not among the operations that are embedded here"
-            ))),
+            "ReceiveMessage" => self.receive(body).await,
+            "DeleteMessage" => self.run(body, receipts::delete),
+            "DeleteMessageBatch" => self.run(body, receipts::delete_batch),
+            _ => Err(errors::unsupported(format!("{operation} is not embedded here"))),
         }
     }
 
-    /// One transaction: what most operations are.
-    fn plain<R: DeserializeOwned, T>(
+    /// One transaction: what an operation is.
+    fn run<R: DeserializeOwned, T>(
         &self,
         body: &[u8],
         work: impl FnOnce(&Transaction<'_>, R) -> Result<T, AwsError>,
@@ -171,25 +126,11 @@ impl Sqs {
         self.db.write(|tx| work(tx, request))
     }
 
-    /// One transaction on one queue, after which a message may be there for someone who waits.
-    fn arriving<R: DeserializeOwned>(
-        &self,
-        body: &[u8],
-        work: impl FnOnce(&Transaction<'_>, &Queue, R) -> Result<Value, AwsError>,
-    ) -> Result<Value, AwsError> {
-        let target: QueueRequest = aws_json::parse(body)?;
-        let request = aws_json::parse(body)?;
-        let answer = self.db.write(|tx| work(tx, &target.queue(tx)?, request))?;
-        self.arrivals.announce(target.name());
-        Ok(answer)
-    }
-
     async fn receive(&self, body: &[u8]) -> Result<Value, AwsError> {
-        let target: QueueRequest = aws_json::parse(body)?;
         let request: messages::ReceiveRequest = aws_json::parse(body)?;
         let begun = self.pace.now();
         let mut stopping = self.stopping.clone();
-        let arrivals = self.arrivals.of(target.name());
+        let arrivals = self.arrivals.of(request.queue_url.name());
         loop {
             // Listen before looking, so that a message sent in between is not slept through.
             let mut arrival = std::pin::pin!(arrivals.notified());
@@ -197,7 +138,7 @@ impl Sqs {
 
             let now = self.pace.now();
             let received = self.db.write(|tx| {
-                let queue = target.queue(tx)?;
+                let queue = request.queue_url.queue(tx)?;
                 let deadline = begun.plus_seconds(request.wait_seconds(&queue)?);
                 let received = messages::receive(tx, &queue, &request, now)?;
                 Ok::<_, AwsError>((received, deadline))
@@ -234,22 +175,18 @@ impl Sqs {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
+#[serde(deny_unknown_fields, rename_all = "PascalCase")]
 struct NameRequest {
     queue_name: String,
 }
 
-/// The part of a request that says which queue it is about.
+/// The address of a queue, which ends with its name; host and port may be those of an earlier start.
 #[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct QueueRequest {
-    queue_url: String,
-}
+struct QueueUrl(String);
 
-impl QueueRequest {
-    /// The name is the last part of the address; host and port may be those of an earlier start.
+impl QueueUrl {
     fn name(&self) -> &str {
-        self.queue_url.rsplit('/').next().unwrap_or_default()
+        self.0.rsplit('/').next().unwrap_or_default()
     }
 
     fn queue(&self, tx: &Transaction<'_>) -> Result<Queue, AwsError> {

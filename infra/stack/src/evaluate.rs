@@ -84,11 +84,10 @@ impl Scope {
     fn call(&self, name: &str, argument: &Node, place: &Place) -> Result<Option<Value>, Unresolved> {
         match name {
             "Ref" => self.reference(argument.scalar(place)?, place),
-            "GetAtt" => self.attribute(&get_att_argument(argument, place)?, place).map(Some),
+            "GetAtt" => self.attribute(argument.scalar(place)?, place).map(Some),
             "Sub" => self
                 .substitute(argument.scalar(place)?, place)
                 .map(|text| Some(Value::Text(text))),
-            "Join" => self.join(argument, place).map(|text| Some(Value::Text(text))),
             "If" => {
                 let [condition, then, otherwise] = arguments(argument, place)?;
                 let holds = self.named_condition(condition.scalar(place)?, place)?;
@@ -142,7 +141,7 @@ impl Scope {
         Ok(Value::Text(Text::of(part)))
     }
 
-    /// `${Name}`, `${Name.Attribute}` and, for a dollar that stays, `${!Name}`.
+    /// `${Name}` and `${Name.Attribute}`.
     fn substitute(&self, pattern: &str, place: &Place) -> Result<Text, Unresolved> {
         let mut text = Text::default();
         let mut rest = pattern;
@@ -151,11 +150,7 @@ impl Scope {
             let Some(length) = rest[start..].find('}') else {
                 return Err(invalid(place, "a closing brace", pattern).into());
             };
-            let name = &rest[start + 2..start + length];
-            match name.strip_prefix('!') {
-                Some(literal) => text.push(Part::Literal(format!("${{{literal}}}"))),
-                None => text.append(self.substituted(name, place)?),
-            }
+            text.append(self.substituted(&rest[start + 2..start + length], place)?);
             rest = &rest[start + length + 1..];
         }
         text.push(Part::Literal(rest.to_owned()));
@@ -172,19 +167,6 @@ impl Scope {
             Some(Value::Text(text)) => Ok(text),
             _ => Err(invalid(place, "a text", name).into()),
         }
-    }
-
-    fn join(&self, argument: &Node, place: &Place) -> Result<Text, Unresolved> {
-        let [separator, items] = arguments(argument, place)?;
-        let separator = separator.scalar(place)?;
-        let mut text = Text::default();
-        for (index, item) in items.list(place)?.iter().enumerate() {
-            if index > 0 {
-                text.push(Part::Literal(separator.to_owned()));
-            }
-            text.append(self.text(item, &place.below(index))?);
-        }
-        Ok(text)
     }
 
     /// Whether a condition that the template defines holds.
@@ -206,30 +188,8 @@ impl Scope {
                 let [inner] = arguments(argument, place)?;
                 Ok(!self.condition(inner, place)?)
             }
-            "And" | "Or" => {
-                let mut results = Vec::new();
-                for inner in argument.list(place)? {
-                    results.push(self.condition(inner, place)?);
-                }
-                Ok(if name == "And" {
-                    results.iter().all(|held| *held)
-                } else {
-                    results.contains(&true)
-                })
-            }
-            "Condition" => Ok(self.named_condition(argument.scalar(place)?, place)?),
             _ => Err(unsupported(place, name).into()),
         }
-    }
-}
-
-fn get_att_argument(argument: &Node, place: &Place) -> Result<String, StackError> {
-    match argument {
-        Node::List(items) => {
-            let names: Result<Vec<_>, _> = items.iter().map(|item| item.scalar(place)).collect();
-            Ok(names?.join("."))
-        }
-        other => other.scalar(place).map(str::to_owned),
     }
 }
 
@@ -310,13 +270,11 @@ mod tests {
         assert_eq!(evaluated("!Ref Level"), "info");
         assert_eq!(evaluated("!Ref Table"), "${Table.Ref}");
         assert_eq!(evaluated("!GetAtt Table.Arn"), "${Table.Arn}");
-        assert_eq!(evaluated("!GetAtt [Table, Arn]"), "${Table.Arn}");
         assert_eq!(evaluated("!GetAtt Done.Outputs.Url"), "http://q");
         assert_eq!(
-            evaluated("!Sub 'a ${AWS::StackName} ${Level} ${Table.Arn} ${!Level} z'"),
-            "a demo info ${Table.Arn} ${Level} z"
+            evaluated("!Sub 'a ${AWS::StackName} ${Level} ${Table.Arn} z'"),
+            "a demo info ${Table.Arn} z"
         );
-        assert_eq!(evaluated("!Join ['-', [a, !Ref Level, b]]"), "a-info-b");
         assert_eq!(evaluated("!If [No, a, !If [Yes, b, c]]"), "b");
     }
 
@@ -365,7 +323,6 @@ mod tests {
         };
         assert!(holds("!Equals [!Ref Level, info]"));
         assert!(holds("!Not [!Equals [!Ref Level, '']]"));
-        assert!(holds("!And [!Condition Yes, !Not [!Condition No]]"));
-        assert!(!holds("!Or [!Condition No, !Equals [a, b]]"));
+        assert!(!holds("!Equals [a, b]"));
     }
 }

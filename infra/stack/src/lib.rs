@@ -6,7 +6,8 @@
 //!
 //! What is not understood is an error that names file, resource and property: a construct that were silently left out would
 //! make the local system differ from the deployed one. The properties that are known and deliberately have no effect here
-//! (encryption keys, log groups, alarms, roles…) are listed where they are read, in [`model`](crate::model).
+//! (encryption keys, log groups, alarms, roles…) are listed where they are read, in [`model`](crate::model). Those that are read
+//! and not set, because no emulator carries them out, are named in [`provision`](crate::provision).
 //!
 //! Start with [`Stack`]; `evaluate` resolves intrinsic functions, `load` walks the nested stacks.
 

@@ -439,7 +439,7 @@ fn check_queues(stack: &Stack) -> Result<(), StackError> {
                 });
             };
             // AWS's own advice; with less, a slow batch is delivered twice.
-            let least = function.timeout * 6 + source.batching_window;
+            let least = function.timeout * 6;
             if queue.visibility_timeout < least {
                 let expected = format!(
                     "{} to hide its messages for {} s at least",

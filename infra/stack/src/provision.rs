@@ -112,7 +112,7 @@ pub(crate) async fn provision(stack: &Stack, config: &SdkConfig, prefix: &str) -
     let s3 = s3_client(config);
     for bucket in &stack.buckets {
         let name = format!("{prefix}-{}", bucket.logical_id.to_lowercase());
-        bucket::make(&s3, bucket, &name).await?;
+        bucket::make(&s3, &name).await?;
         known.set(&bucket.logical_id, "Ref", &name);
         buckets.insert(bucket.logical_id.clone(), name);
     }

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_sdk_dynamodb::types::{AttributeValue, TimeToLiveStatus};
-use aws_sdk_s3::types::BucketVersioningStatus;
 use aws_sdk_sqs::{config::Credentials, types::QueueAttributeName};
 use ecf_embedded::{Embedded, Options};
 use ecf_stack::{Provisioned, Stack};
@@ -71,13 +70,8 @@ async fn resources_are_made_as_the_template_says() {
             .force_path_style(true)
             .build(),
     );
-    let versioning = s3
-        .get_bucket_versioning()
-        .bucket(provisioned.bucket_name())
-        .send()
-        .await
-        .unwrap();
-    assert_eq!(versioning.status, Some(BucketVersioningStatus::Enabled));
+    let objects = s3.list_objects_v2().bucket(provisioned.bucket_name()).send().await;
+    assert_eq!(objects.unwrap().contents(), []);
 
     let sqs = aws_sdk_sqs::Client::new(&config);
     let url = provisioned.queue_url("SubmissionTesteCF").unwrap();

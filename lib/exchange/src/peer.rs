@@ -326,7 +326,7 @@ mod tests {
     fn s6_a_seed_is_signed_once_a_peer_and_hour() {
         let peers = Peers::new(
             GuardedClient::new(ecf_webhooks::Guard::new(ecf_webhooks::Reach::Public), PATIENCE).unwrap(),
-            Metrics::of_test().0,
+            Metrics::default(),
         );
         let key = |peer: &str| (peer.to_owned(), [1; 32]);
         let now: Timestamp = "2026-11-27T16:00:00Z".parse().unwrap();

@@ -24,7 +24,7 @@ pub use lambda_http::{
     aws_lambda_events::apigw::{ApiGatewayProxyRequest, ApiGatewayProxyResponse},
     request::LambdaRequest,
 };
-pub use metrics::{Metric, Metrics, Told};
+pub use metrics::{Metric, Metrics};
 pub use queue::{BatchItemFailure, Message, Outcome, SqsBatchResponse, SqsEvent, SqsRecord, consume, process_batch};
 pub use random::random;
 pub use schedule::schedule;

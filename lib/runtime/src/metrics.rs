@@ -3,6 +3,7 @@
 //! Every metric is declared here, once. Dashboard and alarms name no other (`infra/checks/runbook`), and `docs/runbook.md` says
 //! what to do about them. Outside of Lambda nobody reads them, and nothing is written.
 
+use std::fmt;
 use std::io::{Write, stdout};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -87,66 +88,50 @@ impl Metric {
     }
 }
 
-/// Where a function's metrics go.
-#[derive(Debug, Clone)]
-pub struct Metrics(To);
+/// Where a function's metrics go; clones share it. The default is nowhere.
+#[derive(Clone, Default)]
+pub struct Metrics(Option<Arc<Log>>);
 
-#[derive(Debug, Clone)]
-enum To {
-    Nobody,
-    /// The function's log, under its name in Lambda, which tells deployments apart.
-    Log(String),
-    Test(Told),
-}
-
-/// What metrics were told, in a test.
-#[derive(Debug, Clone, Default)]
-pub struct Told(Arc<Mutex<Vec<(Metric, String, u64)>>>);
-
-impl Told {
-    /// Each value with the metric's name and what it was told of, in the order of telling, since it was asked last.
-    #[must_use]
-    pub fn take(&self) -> Vec<(Metric, String, u64)> {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
+struct Log {
+    /// The function's name in Lambda, which tells deployments apart.
+    function: String,
+    out: Mutex<Box<dyn Write + Send>>,
 }
 
 impl Metrics {
-    /// The metrics of this function, named by Lambda's own `AWS_LAMBDA_FUNCTION_NAME`.
+    /// The metrics of this function on its log, named by Lambda's own `AWS_LAMBDA_FUNCTION_NAME`.
     ///
     /// # Errors
     /// When the name is not readable.
     pub fn from_env(env: &Env) -> Result<Self, EnvError> {
-        Ok(Self(match env.optional("AWS_LAMBDA_FUNCTION_NAME")? {
-            Some(function) => To::Log(function),
-            None => To::Nobody,
-        }))
+        Ok(match env.optional("AWS_LAMBDA_FUNCTION_NAME")? {
+            Some(function) => Self::on(function, stdout()),
+            None => Self::default(),
+        })
     }
 
-    /// Metrics that a test looks at.
+    /// The metrics of the function with this name, a line for each time that some are told.
     #[must_use]
-    pub fn of_test() -> (Self, Told) {
-        let told = Told::default();
-        (Self(To::Test(told.clone())), told)
+    pub fn on(function: String, out: impl Write + Send + 'static) -> Self {
+        let out = Mutex::new(Box::new(out) as Box<dyn Write + Send>);
+        Self(Some(Arc::new(Log { function, out })))
     }
 
     /// Tells values, for the function as a whole and by environment of the tax authority.
     pub fn tell(&self, environment: &str, values: &[(Metric, u64)], now: Timestamp) {
-        match &self.0 {
-            To::Nobody => {}
-            To::Log(function) => {
-                let line = line(function, environment, values, now);
-                if let Err(error) = writeln!(stdout().lock(), "{line}") {
-                    tracing::warn!(%error, "metrics were not written");
-                }
-            }
-            To::Test(told) => {
-                let values = values
-                    .iter()
-                    .map(|(metric, value)| (*metric, environment.to_owned(), *value));
-                told.0.lock().unwrap_or_else(PoisonError::into_inner).extend(values);
-            }
+        let Some(log) = &self.0 else { return };
+        let line = line(&log.function, environment, values, now);
+        let mut out = log.out.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = writeln!(out, "{line}") {
+            tracing::warn!(%error, "metrics were not written");
         }
+    }
+}
+
+impl fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let function = self.0.as_ref().map(|log| &log.function);
+        f.debug_tuple("Metrics").field(&function).finish()
     }
 }
 

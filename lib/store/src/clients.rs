@@ -3,7 +3,6 @@
 use aws_config::environment::EnvironmentVariableCredentialsProvider;
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_sdk_dynamodb::config::{Credentials, SharedCredentialsProvider};
-#[cfg(feature = "testing")]
 use aws_smithy_runtime_api::client::interceptors::SharedInterceptor;
 
 /// One client per service that the store speaks to.
@@ -31,20 +30,13 @@ impl Clients {
     }
 
     pub fn new(config: &SdkConfig) -> Self {
-        // Path style everywhere: behind a custom endpoint a bucket has no host name of its own.
-        let s3 = aws_sdk_s3::config::Builder::from(config).force_path_style(true).build();
-        Self {
-            dynamodb: aws_sdk_dynamodb::Client::new(config),
-            s3: aws_sdk_s3::Client::from_conf(s3),
-            sqs: aws_sdk_sqs::Client::new(config),
-            secretsmanager: aws_sdk_secretsmanager::Client::new(config),
-        }
+        Self::watched(config, &[])
     }
 
     /// The same, with these interceptors in each of them.
-    #[cfg(feature = "testing")]
     pub fn watched(config: &SdkConfig, interceptors: &[SharedInterceptor]) -> Self {
         let mut dynamodb = aws_sdk_dynamodb::config::Builder::from(config);
+        // Path style everywhere: behind a custom endpoint a bucket has no host name of its own.
         let mut s3 = aws_sdk_s3::config::Builder::from(config).force_path_style(true);
         let mut sqs = aws_sdk_sqs::config::Builder::from(config);
         let mut secretsmanager = aws_sdk_secretsmanager::config::Builder::from(config);

@@ -23,6 +23,7 @@ mod directory;
 mod endpoints;
 mod error;
 #[cfg(any(test, feature = "fuzzing"))]
+#[path = "../fuzz/properties.rs"]
 pub mod fuzz;
 mod gates;
 mod services;

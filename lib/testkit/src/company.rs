@@ -94,6 +94,11 @@ impl<'s> CompanyBuilder<'s> {
 
     /// Signs the company up.
     pub async fn build(self) -> TestCompany {
+        // On the heap: without optimisation a test that holds several of these overflows its stack.
+        Box::pin(self.sign_up()).await
+    }
+
+    async fn sign_up(self) -> TestCompany {
         let now = self.stack.clock().now();
         let id = CompanyId::from_random(random());
         let rnc: Rnc = self.rnc.parse().expect("the test gave an RNC");

@@ -2,7 +2,6 @@
 
 use std::{
     collections::VecDeque,
-    net::SocketAddr,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -13,9 +12,8 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use http::{HeaderMap, Method, StatusCode, Uri, header};
-use tokio::{net::TcpListener, task::JoinHandle};
 
-use crate::{Received, sign_foreign};
+use crate::{Received, loopback::Loopback, sign_foreign};
 
 /// The token that it hands out.
 const TOKEN: &str = "ficha";
@@ -23,9 +21,8 @@ const TOKEN: &str = "ficha";
 /// Another issuer; dropping it closes it.
 #[derive(Debug)]
 pub struct Peer {
-    address: SocketAddr,
+    server: Loopback,
     shared: Arc<Shared>,
-    server: JoinHandle<()>,
 }
 
 #[derive(Debug, Default)]
@@ -50,27 +47,15 @@ pub enum PeerAnswer {
 impl Peer {
     /// Listens on a free port.
     pub async fn start() -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0))
-            .await
-            .expect("a loopback port is free");
-        let address = listener.local_addr().expect("a bound port has an address");
         let shared = Arc::new(Shared::default());
         let router = Router::new().fallback(serve).with_state(Arc::clone(&shared));
-        let server = tokio::spawn(async move {
-            axum::serve(listener, router)
-                .await
-                .expect("the peer serves until it is dropped");
-        });
-        Self {
-            address,
-            shared,
-            server,
-        }
+        let server = Loopback::serve(router).await;
+        Self { server, shared }
     }
 
     /// The prefix of its services, for a directory.
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        format!("http://{}", self.server.address)
     }
 
     /// From here on documents need a token.
@@ -96,12 +81,6 @@ impl Peer {
         let needs_token = self.shared.demands_token.load(order);
         received.retain(|one| one.path.contains(service) && (!needs_token || one.header("authorization").is_some()));
         received
-    }
-}
-
-impl Drop for Peer {
-    fn drop(&mut self) {
-        self.server.abort();
     }
 }
 

@@ -7,6 +7,7 @@ use ecf_store::{
     ContentHash, Created, Mode, NewNote, NewReceipt, OutboxEntry, Receipt, ReceiptId, Scope, Signed, SubmissionJob,
     Verdict,
 };
+use jiff::Timestamp;
 use serde_json::{Value, json};
 use xmldsig::Identity;
 
@@ -23,7 +24,7 @@ impl TestStack {
     pub async fn signed_successor(&self, company: &TestCompany, encf: &str, key: &str) -> Receipt {
         let encf: Encf = encf.parse().expect("the test gave a number");
         let payload = payload(company, encf.receipt_type(), Fecha::at(self.clock().now()));
-        self.signed(company, encf, key, &payload, None).await
+        Box::pin(self.signed(company, encf, key, &payload, None)).await
     }
 
     /// The same receipt after the authority accepted it, with these entries in its outbox.
@@ -85,7 +86,7 @@ impl TestStack {
             owner: on.public_id,
             monto_total: on.monto_total.parse().expect("the kit wrote the amount"),
         };
-        self.signed(company, encf, key, &payload, Some(note)).await
+        Box::pin(self.signed(company, encf, key, &payload, Some(note))).await
     }
 
     async fn signed(
@@ -157,6 +158,35 @@ impl TestStack {
             .condition_expression("attribute_exists(pk)")
             .expression_attribute_values(":nonsense", AttributeValue::S("nonsense".to_owned()));
         request.send().await.expect("the record is where the store keeps it");
+    }
+}
+
+/// A receipt with this number and state, of RD$1,180.00, whose documents were never stored: for tests that need many records.
+pub fn seeded_receipt(company: &TestCompany, encf: &str, state: ReceiptState, created_at: Timestamp) -> NewReceipt {
+    let number: Encf = encf.parse().expect("the test gave a number");
+    NewReceipt {
+        public_id: ReceiptId::of_receipt(&company.scope, encf),
+        company_rnc: company.rnc.clone(),
+        idempotency_key: encf.to_owned(),
+        payload_hash: [0; 32],
+        ecf_type: number.receipt_type(),
+        external_id: None,
+        mode: Mode::Immediate,
+        state,
+        created_at,
+        scheduled_for: None,
+        monto_total: "1180.00".to_owned(),
+        rnc_comprador: None,
+        fecha_emision: "27-11-2026".parse().expect("a constant date"),
+        signed: Some(Signed {
+            encf: number,
+            sign_date: "27-11-2026 12:00:00".to_owned(),
+            security_code: "aB3/x+".to_owned(),
+            signed_xml: ContentHash::of(encf.as_bytes()),
+            rfce: None,
+        }),
+        payload: None,
+        note: None,
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::{
     collections::VecDeque,
-    net::SocketAddr,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -13,9 +12,9 @@ use std::{
 use axum::{Router, body::Bytes, extract::State};
 use http::{HeaderMap, Method, StatusCode, Uri};
 use serde_json::Value;
-use tokio::{net::TcpListener, sync::Notify, task::JoinHandle};
+use tokio::sync::Notify;
 
-use crate::check_event;
+use crate::{check_event, loopback::Loopback};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -47,9 +46,8 @@ impl Received {
 /// The endpoint; dropping it closes it.
 #[derive(Debug)]
 pub struct Receiver {
-    address: SocketAddr,
+    server: Loopback,
     shared: Arc<Shared>,
-    server: JoinHandle<()>,
 }
 
 #[derive(Debug, Default)]
@@ -65,27 +63,15 @@ struct Shared {
 impl Receiver {
     /// Listens on a free port.
     pub async fn start() -> Self {
-        let listener = TcpListener::bind(("127.0.0.1", 0))
-            .await
-            .expect("a loopback port is free");
-        let address = listener.local_addr().expect("a bound port has an address");
         let shared = Arc::new(Shared::default());
         let router = Router::new().fallback(receive).with_state(Arc::clone(&shared));
-        let server = tokio::spawn(async move {
-            axum::serve(listener, router)
-                .await
-                .expect("the receiver serves until it is dropped");
-        });
-        Self {
-            address,
-            shared,
-            server,
-        }
+        let server = Loopback::serve(router).await;
+        Self { server, shared }
     }
 
     /// Its address, for a subscription.
     pub fn url(&self) -> String {
-        format!("http://{}/webhooks/ecf", self.address)
+        format!("http://{}/webhooks/ecf", self.server.address)
     }
 
     /// Answers the next requests with these statuses, one each, and those after them with 200.
@@ -131,12 +117,6 @@ impl Receiver {
         };
         let waited = tokio::time::timeout(PATIENCE, wait).await;
         waited.unwrap_or_else(|_| panic!("{} of {count} requests came", self.received().len()))
-    }
-}
-
-impl Drop for Receiver {
-    fn drop(&mut self) {
-        self.server.abort();
     }
 }
 

@@ -1,8 +1,8 @@
 //! Which receipts an archive is of, and which are too many.
 
 use ecf::{Environment, ReceiptState};
-use ecf_store::{ContentHash, Mode, NewReceipt, ReceiptId, Signed};
-use ecf_testkit::request;
+use ecf_store::NewReceipt;
+use ecf_testkit::{request, seeded_receipt};
 use http::Method;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
@@ -112,31 +112,9 @@ async fn a_span_that_ends_before_it_begins_is_told() {
 fn receipts(api: &Api, count: usize, from: usize) -> Vec<NewReceipt> {
     let now: Timestamp = api.stack.clock().now();
     let receipt = |place: usize| {
+        let created_at = now + SignedDuration::from_millis(i64::try_from(place).unwrap() % 3_600_000);
         let encf = format!("E31{place:010}");
-        NewReceipt {
-            public_id: ReceiptId::of_receipt(&api.company.scope, &encf),
-            company_rnc: api.company.rnc.clone(),
-            idempotency_key: encf.clone(),
-            payload_hash: [0; 32],
-            ecf_type: ecf::ReceiptType::E31,
-            external_id: None,
-            mode: Mode::Immediate,
-            state: ReceiptState::Accepted,
-            created_at: now + SignedDuration::from_millis(i64::try_from(place).unwrap() % 3_600_000),
-            scheduled_for: None,
-            monto_total: "1180.00".to_owned(),
-            rnc_comprador: None,
-            fecha_emision: "27-11-2026".parse().unwrap(),
-            signed: Some(Signed {
-                encf: encf.parse().unwrap(),
-                sign_date: "27-11-2026 12:00:00".to_owned(),
-                security_code: "aB3/x+".to_owned(),
-                signed_xml: ContentHash::of(encf.as_bytes()),
-                rfce: None,
-            }),
-            payload: None,
-            note: None,
-        }
+        seeded_receipt(&api.company, &encf, ReceiptState::Accepted, created_at)
     };
     (from..from + count).map(receipt).collect()
 }

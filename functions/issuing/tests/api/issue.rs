@@ -1,8 +1,7 @@
 //! `POST /api/v1/ecf` when all goes well, and its repetition.
 
 use ecf::Environment;
-use ecf_runtime::{Metric, Metrics};
-use ecf_testkit::send_job;
+use ecf_testkit::{Told, send_job};
 use jiff::SignedDuration;
 use serde_json::json;
 
@@ -15,14 +14,15 @@ use crate::{
 #[tokio::test]
 async fn the_operator_is_told_of_each_receipt_that_is_signed_once() {
     let mut api = Api::start().await;
-    let (metrics, told) = Metrics::of_test();
-    api.router = issuing::router(api.app.clone().telling(metrics));
+    let (metrics, told) = Told::metrics();
+    api.app.metrics = metrics;
+    api.router = issuing::router(api.app.clone());
     api.issue(&invoice("invoice-1")).await.expect(201);
     api.issue(&invoice("invoice-1")).await.expect(200);
     let mut wrong = invoice("invoice-2");
     wrong["payload"] = json!({});
     api.issue(&wrong).await.expect(422);
-    assert_eq!(told.take(), [(Metric::ReceiptsIssued, "TesteCF".to_owned(), 1)]);
+    assert_eq!(told.take(), ["ReceiptsIssued of TesteCF: 1"]);
     assert_eq!(api.jobs().await.len(), 1);
 }
 

@@ -1,8 +1,8 @@
 //! The verdicts, from the claim to the event.
 
 use ecf::ReceiptState;
-use ecf_runtime::{Metric, Metrics};
 use ecf_store::{OutboxEntry, fiscal_day};
+use ecf_testkit::Told;
 use serde_json::{Value, json};
 
 use crate::world::World;
@@ -21,32 +21,26 @@ impl World {
 #[tokio::test]
 async fn the_operator_is_told_of_a_verdict_and_of_its_time() {
     let mut world = World::start().await;
-    let (metrics, told) = Metrics::of_test();
-    world.app = world.app.clone().telling(metrics);
+    let (metrics, told) = Told::metrics();
+    world.app.metrics = metrics;
     let issued = world.issue("E310000000001").await;
     assert!(world.step().await);
-    assert_eq!(told.take(), []);
+    assert_eq!(told.take(), [""; 0]);
     assert!(world.step().await);
     let seconds = world.now().duration_since(issued.created_at).as_secs().unsigned_abs();
-    let environment = "TesteCF".to_owned();
-    assert_eq!(
-        told.take(),
-        [
-            (Metric::ReceiptsAccepted, environment.clone(), 1),
-            (Metric::VerdictSeconds, environment, seconds),
-        ]
-    );
+    let seconds_told = format!("VerdictSeconds of TesteCF: {seconds}");
+    assert_eq!(told.take(), ["ReceiptsAccepted of TesteCF: 1", &seconds_told]);
     assert!(seconds > 0);
 }
 
 #[tokio::test]
 async fn the_operator_is_told_of_an_authority_that_does_not_answer() {
     let mut world = World::with_authority_at("http://127.0.0.1:9").await;
-    let (metrics, told) = Metrics::of_test();
-    world.app = world.app.clone().telling(metrics);
+    let (metrics, told) = Told::metrics();
+    world.app.metrics = metrics;
     world.issue("E310000000001").await;
     assert!(world.step().await);
-    assert_eq!(told.take(), [(Metric::TaxauthErrors, "TesteCF".to_owned(), 1)]);
+    assert_eq!(told.take(), ["TaxauthErrors of TesteCF: 1"]);
     world.lose_messages();
 }
 

@@ -1,85 +1,105 @@
-//! Multipart uploads.
+//! Multipart uploads: parts that become one object.
 
-use rusqlite::{OptionalExtension, Transaction};
+use md5::{Digest, Md5};
+use rusqlite::{OptionalExtension, Row, Transaction};
 use s3s::dto::*;
 use s3s::{S3Request, s3_error};
-use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::aws_chunked::Trailers;
 use super::backend::Backend;
-use super::buckets::Bucket;
-use super::checksums::{self, Algorithm, Checksums, Promise, set_checksums};
-use super::details::{Details, set_encryption, take_details, timestamp};
+use super::buckets;
 use super::errors::{Failure, no_such_upload};
-use super::locks::{Lock, Retention};
-use super::objects::{Conditions, Content, Tags};
-use super::parts::{StoredPart, choose, etag_of};
-use super::tags;
+use super::objects::{Stored, etag_of, received, timestamp};
 use crate::clock::Millis;
 
 const MAX_PART_NUMBER: i32 = 10_000;
+/// Every part but the last has at least this size.
+const MIN_PART_BYTES: u64 = 5 * 1024 * 1024;
 
-/// What an upload will become.
-#[derive(Deserialize, Serialize)]
-struct Plan {
-    details: Details,
-    tags: Tags,
-    /// Mode and milliseconds since the epoch.
-    retention: Option<(String, i64)>,
-    has_legal_hold: bool,
-    algorithm: Algorithm,
-    /// Whether the checksum is over the whole object or over the checksums of its parts.
-    is_full_object: bool,
+/// The content type of an upload under way, empty if none was given.
+///
+/// # Errors
+///
+/// `NoSuchUpload`, also when bucket or key are not the upload's.
+fn content_type(tx: &Transaction<'_>, bucket: &str, key: &str, upload_id: &str) -> Result<String, Failure> {
+    buckets::must_exist(tx, bucket)?;
+    tx.prepare_cached("SELECT plan FROM uploads WHERE upload_id = ?1 AND bucket = ?2 AND key = ?3")?
+        .query_row((upload_id, bucket, key), |row| row.get(0))
+        .optional()?
+        .ok_or_else(|| no_such_upload(upload_id).into())
 }
 
-impl Plan {
-    fn lock(&self) -> Lock {
-        Lock {
-            retention: self.retention.clone().map(|(mode, until)| Retention {
-                mode,
-                until: Millis(until),
-            }),
-            has_legal_hold: self.has_legal_hold,
-        }
-    }
+struct StoredPart {
+    number: i32,
+    blob: String,
+    size_bytes: u64,
+    etag: String,
 }
 
-struct Upload {
-    upload_id: String,
-    plan: Plan,
-}
-
-impl Upload {
-    /// # Errors
-    ///
-    /// `NoSuchUpload`, also when bucket or key are not the upload's.
-    fn read(tx: &Transaction<'_>, bucket: &str, key: &str, upload_id: &str) -> Result<Upload, Failure> {
-        Bucket::read(tx, bucket)?;
-        let plan: Option<String> = tx
-            .prepare_cached("SELECT plan FROM uploads WHERE upload_id = ?1 AND bucket = ?2 AND key = ?3")?
-            .query_row((upload_id, bucket, key), |row| row.get(0))
-            .optional()?;
-        let plan = plan.ok_or_else(|| no_such_upload(upload_id))?;
-        Ok(Upload {
-            upload_id: upload_id.to_owned(),
-            plan: serde_json::from_str(&plan)?,
+impl StoredPart {
+    fn from_row(row: &Row<'_>) -> rusqlite::Result<StoredPart> {
+        Ok(StoredPart {
+            number: row.get(0)?,
+            blob: row.get(1)?,
+            size_bytes: row.get(2)?,
+            etag: row.get(3)?,
         })
     }
 
-    fn parts(&self, tx: &Transaction<'_>) -> Result<Vec<StoredPart>, Failure> {
+    fn all(tx: &Transaction<'_>, upload_id: &str) -> Result<Vec<StoredPart>, Failure> {
         Ok(tx
-            .prepare_cached(
-                "SELECT number, blob, size_bytes, etag, checksums, modified_at FROM parts WHERE upload_id = ?1 ORDER BY number",
-            )?
-            .query_map([&self.upload_id], StoredPart::from_row)?
+            .prepare_cached("SELECT number, blob, size_bytes, etag FROM parts WHERE upload_id = ?1")?
+            .query_map([upload_id], StoredPart::from_row)?
             .collect::<Result<_, _>>()?)
     }
+}
 
-    fn remove(&self, tx: &Transaction<'_>) -> Result<(), Failure> {
-        tx.execute("DELETE FROM uploads WHERE upload_id = ?1", [&self.upload_id])?;
-        Ok(())
+/// The stored parts that the request names, in its order, which must be the order of their numbers.
+fn choose<'a>(stored: &'a [StoredPart], named: &[CompletedPart]) -> Result<Vec<&'a StoredPart>, Failure> {
+    let mut chosen: Vec<&StoredPart> = Vec::with_capacity(named.len());
+    for part in named {
+        let number = part.part_number.unwrap_or_default();
+        if chosen.last().is_some_and(|last| last.number >= number) {
+            let error = s3_error!(
+                InvalidPartOrder,
+                "The list of parts was not in ascending order at part {number}."
+            );
+            return Err(error.into());
+        }
+        let found = stored.iter().find(|stored| {
+            let etag_fits = part.e_tag.as_ref().is_some_and(|etag| etag.value() == stored.etag);
+            stored.number == number && etag_fits
+        });
+        chosen.push(found.ok_or_else(|| {
+            s3_error!(
+                InvalidPart,
+                "Part {number} could not be found, or its entity tag does not match."
+            )
+        })?);
     }
+    let Some((_, all_but_last)) = chosen.split_last() else {
+        return Err(s3_error!(MalformedXML, "You must specify at least one part").into());
+    };
+    if let Some(small) = all_but_last.iter().find(|part| part.size_bytes < MIN_PART_BYTES) {
+        let error = s3_error!(
+            EntityTooSmall,
+            "Part {} has {} bytes, less than the minimum of {MIN_PART_BYTES}.",
+            small.number,
+            small.size_bytes
+        );
+        return Err(error.into());
+    }
+    Ok(chosen)
+}
+
+/// The digest of the digests of the parts, and how many they are.
+fn etag_of_parts(parts: &[&StoredPart]) -> String {
+    let mut md5 = Md5::new();
+    for part in parts {
+        // Written by `hex::encode`, so it reads back.
+        md5.update(hex::decode(&part.etag).unwrap_or_default());
+    }
+    format!("{}-{}", hex::encode(md5.finalize()), parts.len())
 }
 
 impl Backend {
@@ -87,116 +107,73 @@ impl Backend {
         &self,
         request: S3Request<CreateMultipartUploadInput>,
     ) -> Result<CreateMultipartUploadOutput, Failure> {
-        let mut input = request.input;
-        let tags = tags::parse_header(input.tagging.as_deref())?;
-        let lock = Lock::given(
-            input.object_lock_mode.take(),
-            input.object_lock_retain_until_date.as_ref(),
-            input.object_lock_legal_hold_status.as_ref(),
-        )?;
-        let algorithm = input
-            .checksum_algorithm
-            .as_ref()
-            .and_then(|name| Algorithm::parse(name.as_str()))
-            .unwrap_or(Algorithm::Crc64Nvme);
-        let kind = input.checksum_type.as_ref().map(ChecksumType::as_str);
-        let is_full_object = kind == Some(checksums::FULL_OBJECT) || algorithm == Algorithm::Crc64Nvme;
+        let input = request.input;
         let upload_id = Uuid::new_v4().simple().to_string();
-        let encryption = self.db.write(|tx| {
-            let bucket = Bucket::read(tx, &input.bucket)?;
-            let details = take_details!(input, bucket.default_encryption(tx)?);
-            let encryption = details.encryption.clone();
-            let plan = Plan {
-                details,
-                tags,
-                retention: lock.retention.map(|retention| (retention.mode, retention.until.0)),
-                has_legal_hold: lock.has_legal_hold,
-                algorithm,
-                is_full_object,
-            };
+        self.db.write(|tx| {
+            buckets::must_exist(tx, &input.bucket)?;
             tx.execute(
                 "INSERT INTO uploads (upload_id, bucket, key, begun_at, plan) VALUES (?1, ?2, ?3, ?4, ?5)",
                 (
                     &upload_id,
-                    &bucket.name,
+                    &input.bucket,
                     &input.key,
                     Millis::now().0,
-                    serde_json::to_string(&plan)?,
+                    input.content_type.unwrap_or_default(),
                 ),
             )?;
-            Ok::<_, Failure>(encryption)
+            Ok::<_, Failure>(())
         })?;
-        let kind = match is_full_object {
-            true => checksums::FULL_OBJECT,
-            false => checksums::COMPOSITE,
-        };
-        let mut output = CreateMultipartUploadOutput {
+        Ok(CreateMultipartUploadOutput {
             bucket: Some(input.bucket),
             key: Some(input.key),
             upload_id: Some(upload_id),
-            checksum_algorithm: Some(ChecksumAlgorithm::from_static(algorithm.name())),
-            checksum_type: Some(ChecksumType::from_static(kind)),
             ..Default::default()
-        };
-        set_encryption!(output, &encryption);
-        Ok(output)
+        })
     }
 
     pub(crate) async fn upload_part(&self, request: S3Request<UploadPartInput>) -> Result<UploadPartOutput, Failure> {
-        let promise = Promise::read(&request.headers, request.extensions.get::<Trailers>());
-        let mut input = request.input;
+        let input = request.input;
         if !(1..=MAX_PART_NUMBER).contains(&input.part_number) {
-            return Err(s3_error!(
+            let error = s3_error!(
                 InvalidArgument,
                 "Part number must be an integer between 1 and {MAX_PART_NUMBER}, not {}",
                 input.part_number
-            )
-            .into());
+            );
+            return Err(error.into());
         }
-        let upload = self
-            .db
-            .read(|tx| Upload::read(tx, &input.bucket, &input.key, &input.upload_id))?;
-        let blob = self.receive(input.body.take(), &promise).await?;
-        let etag = hex::encode(blob.md5);
-        let recorded = self.db.write(|tx| {
-            // The upload may have been completed while the part came in.
-            Upload::read(tx, &input.bucket, &input.key, &input.upload_id)?;
+        let bytes = received(input.body).await?;
+        let (blob, etag) = (self.blobs.write(&bytes)?, etag_of(&bytes));
+        let replaced = self.db.write(|tx| {
+            content_type(tx, &input.bucket, &input.key, &input.upload_id)?;
             let replaced: Option<String> = tx
-                .query_row(
-                    "SELECT blob FROM parts WHERE upload_id = ?1 AND number = ?2",
-                    (&input.upload_id, input.part_number),
-                    |row| row.get(0),
-                )
+                .prepare_cached("DELETE FROM parts WHERE upload_id = ?1 AND number = ?2 RETURNING blob")?
+                .query_row((&input.upload_id, input.part_number), |row| row.get(0))
                 .optional()?;
             tx.execute(
-                "INSERT OR REPLACE INTO parts (upload_id, number, blob, size_bytes, etag, checksums, modified_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                "INSERT INTO parts (upload_id, number, blob, size_bytes, etag, checksums, modified_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, '{}', ?6)",
                 (
                     &input.upload_id,
                     input.part_number,
-                    &blob.id,
-                    blob.size_bytes,
+                    &blob,
+                    bytes.len() as u64,
                     &etag,
-                    serde_json::to_string(&blob.checksums)?,
                     Millis::now().0,
                 ),
             )?;
             Ok::<_, Failure>(replaced)
         });
-        match recorded {
+        match replaced {
             Ok(replaced) => self.blobs.remove(replaced),
             Err(failure) => {
-                self.blobs.remove([blob.id]);
+                self.blobs.remove([blob]);
                 return Err(failure);
             }
         }
-        let mut output = UploadPartOutput {
+        Ok(UploadPartOutput {
             e_tag: Some(ETag::Strong(etag)),
             ..Default::default()
-        };
-        set_checksums!(output, &blob.checksums);
-        set_encryption!(output, &upload.plan.details.encryption);
-        Ok(output)
+        })
     }
 
     pub(crate) async fn complete_upload(
@@ -204,63 +181,30 @@ impl Backend {
         request: S3Request<CompleteMultipartUploadInput>,
     ) -> Result<CompleteMultipartUploadOutput, Failure> {
         let input = request.input;
-        let now = Millis::now();
-        let (upload, stored) = self.db.read(|tx| {
-            let upload = Upload::read(tx, &input.bucket, &input.key, &input.upload_id)?;
-            let parts = upload.parts(tx)?;
-            Ok::<_, Failure>((upload, parts))
+        let (content_type, stored) = self.db.read(|tx| {
+            let content_type = content_type(tx, &input.bucket, &input.key, &input.upload_id)?;
+            Ok::<_, Failure>((content_type, StoredPart::all(tx, &input.upload_id)?))
         })?;
         let named = input.multipart_upload.and_then(|upload| upload.parts);
         let chosen = choose(&stored, &named.unwrap_or_default())?;
-        let blobs: Vec<String> = chosen.iter().map(|part| part.blob.clone()).collect();
-        let algorithm = upload.plan.algorithm;
-        let blob = self.blobs.concatenate(&blobs, algorithm.hasher())?;
-
-        let mut details = upload.plan.details.clone();
-        details.parts_count = i32::try_from(chosen.len()).ok();
-        details.checksums = match upload.plan.is_full_object {
-            true => blob.checksums.clone(),
-            false => {
-                let of_parts: Vec<Checksums> = chosen.iter().map(|part| part.checksums()).collect::<Result<_, _>>()?;
-                // Parts that came without this checksum leave none to make one of.
-                checksums::composite(algorithm, &of_parts).unwrap_or_default()
-            }
+        let etag = etag_of_parts(&chosen);
+        let object = Stored {
+            key: input.key,
+            blob: self.blobs.concatenate(chosen.iter().map(|part| part.blob.as_str()))?,
+            size_bytes: chosen.iter().map(|part| part.size_bytes).sum(),
+            etag: etag.clone(),
+            content_type: (!content_type.is_empty()).then_some(content_type),
+            modified_at: Millis::now(),
         };
-        let etag = etag_of(&chosen);
-        let content = Content {
-            blob: &blob.id,
-            size_bytes: blob.size_bytes,
-            etag: &etag,
-            details: &details,
-            tags: &upload.plan.tags,
-        };
-        let conditions = Conditions {
-            if_match: input.if_match,
-            if_none_match: input.if_none_match,
-        };
-        let inserted = self.store(
-            &input.bucket,
-            &input.key,
-            content,
-            &upload.plan.lock(),
-            &conditions,
-            now,
-        )?;
-        self.db.write(|tx| upload.remove(tx))?;
-        self.blobs.remove(stored.into_iter().map(|part| part.blob));
-
-        let mut output = CompleteMultipartUploadOutput {
-            location: Some(format!("/{}/{}", input.bucket, input.key)),
+        self.store(&input.bucket, &object)?;
+        self.forget(&input.upload_id, stored)?;
+        Ok(CompleteMultipartUploadOutput {
+            location: Some(format!("/{}/{}", input.bucket, object.key)),
             bucket: Some(input.bucket),
-            key: Some(input.key),
-            e_tag: Some(ETag::Strong(etag.clone())),
-            checksum_type: Some(ChecksumType::from_static(details.checksums.kind())),
-            version_id: inserted.version_id,
+            key: Some(object.key),
+            e_tag: Some(ETag::Strong(etag)),
             ..Default::default()
-        };
-        set_checksums!(output, &details.checksums);
-        set_encryption!(output, &details.encryption);
-        Ok(output)
+        })
     }
 
     pub(crate) async fn abort_upload(
@@ -268,63 +212,34 @@ impl Backend {
         request: S3Request<AbortMultipartUploadInput>,
     ) -> Result<AbortMultipartUploadOutput, Failure> {
         let input = request.input;
-        let parts = self.db.write(|tx| {
-            let upload = Upload::read(tx, &input.bucket, &input.key, &input.upload_id)?;
-            let parts = upload.parts(tx)?;
-            upload.remove(tx)?;
-            Ok::<_, Failure>(parts)
+        let parts = self.db.read(|tx| {
+            content_type(tx, &input.bucket, &input.key, &input.upload_id)?;
+            StoredPart::all(tx, &input.upload_id)
         })?;
-        self.blobs.remove(parts.into_iter().map(|part| part.blob));
+        self.forget(&input.upload_id, parts)?;
         Ok(AbortMultipartUploadOutput::default())
     }
 
-    pub(crate) async fn list_parts(&self, request: S3Request<ListPartsInput>) -> Result<ListPartsOutput, Failure> {
-        let input = request.input;
-        let after = input.part_number_marker.unwrap_or(0);
-        let limit = usize::try_from(input.max_parts.unwrap_or(1000).clamp(0, 1000)).unwrap_or(0);
-        let mut parts = self
-            .db
-            .read(|tx| Upload::read(tx, &input.bucket, &input.key, &input.upload_id)?.parts(tx))?;
-        parts.retain(|part| part.number > after);
-        let is_truncated = parts.len() > limit;
-        parts.truncate(limit);
-        let next = parts.last().filter(|_| is_truncated).map(|part| part.number);
-        let mut views = Vec::with_capacity(parts.len());
-        for part in parts {
-            let mut view = Part {
-                e_tag: Some(ETag::Strong(part.etag.clone())),
-                last_modified: Some(timestamp(part.modified_at)),
-                part_number: Some(part.number),
-                size: i64::try_from(part.size_bytes).ok(),
-                ..Default::default()
-            };
-            set_checksums!(view, &part.checksums()?);
-            views.push(view);
-        }
-        Ok(ListPartsOutput {
-            bucket: Some(input.bucket),
-            key: Some(input.key),
-            upload_id: Some(input.upload_id),
-            parts: Some(views),
-            is_truncated: Some(is_truncated),
-            next_part_number_marker: next,
-            ..Default::default()
-        })
+    fn forget(&self, upload_id: &str, parts: Vec<StoredPart>) -> Result<(), Failure> {
+        self.db.write(|tx| {
+            tx.execute("DELETE FROM uploads WHERE upload_id = ?1", [upload_id])?;
+            Ok::<_, Failure>(())
+        })?;
+        self.blobs.remove(parts.into_iter().map(|part| part.blob));
+        Ok(())
     }
 
     pub(crate) async fn list_uploads(
         &self,
         request: S3Request<ListMultipartUploadsInput>,
     ) -> Result<ListMultipartUploadsOutput, Failure> {
-        let input = request.input;
-        let prefix = input.prefix.clone().unwrap_or_default();
+        let bucket = request.input.bucket;
         let uploads: Vec<MultipartUpload> = self.db.read(|tx| {
-            Bucket::read(tx, &input.bucket)?;
+            buckets::must_exist(tx, &bucket)?;
             let mut statement = tx.prepare_cached(
-                "SELECT upload_id, key, begun_at FROM uploads
-                 WHERE bucket = ?1 AND substr(key, 1, length(?2)) = ?2 ORDER BY key, begun_at",
+                "SELECT upload_id, key, begun_at FROM uploads WHERE bucket = ?1 ORDER BY key, begun_at",
             )?;
-            let rows = statement.query_map((&input.bucket, &prefix), |row| {
+            let rows = statement.query_map([&bucket], |row| {
                 Ok(MultipartUpload {
                     upload_id: Some(row.get(0)?),
                     key: Some(row.get(1)?),
@@ -335,8 +250,7 @@ impl Backend {
             Ok::<_, Failure>(rows.collect::<Result<_, _>>()?)
         })?;
         Ok(ListMultipartUploadsOutput {
-            bucket: Some(input.bucket),
-            prefix: input.prefix,
+            bucket: Some(bucket),
             uploads: Some(uploads),
             is_truncated: Some(false),
             ..Default::default()

@@ -1,14 +1,11 @@
 //! How secrets come into being, change and end.
 
-use std::collections::BTreeMap;
-
 use rusqlite::Transaction;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::records::Secret;
-use super::versions::{self, CURRENT, GivenValue};
-use super::{already_exists, invalid_parameter, invalid_request, password};
+use super::{already_exists, invalid_parameter, invalid_request, password, versions};
 use crate::aws_json::AwsError;
 use crate::clock::Millis;
 
@@ -16,30 +13,18 @@ const SECONDS_A_DAY: i64 = 86_400;
 const MAX_NAME_LENGTH: usize = 512;
 
 #[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
+#[serde(deny_unknown_fields, rename_all = "PascalCase")]
 pub(crate) struct CreateRequest {
     name: String,
     client_request_token: Option<String>,
-    description: Option<String>,
     kms_key_id: Option<String>,
-    #[serde(flatten)]
-    value: GivenValue,
-    #[serde(default)]
-    tags: Vec<Tag>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-pub(crate) struct Tag {
-    key: String,
-    #[serde(default)]
-    value: String,
+    secret_string: String,
 }
 
 /// Creates a secret; the same request with the same token again answers as the first time.
 pub(crate) fn create(tx: &Transaction<'_>, request: CreateRequest, now: Millis) -> Result<Value, AwsError> {
     check_name(&request.name)?;
-    let value = request.value.parse()?;
+    let value = request.secret_string;
     let existing = Secret::find(tx, &request.name)?;
     let arn = match existing {
         Some(secret) if secret.deleted_at.is_some() => {
@@ -48,9 +33,9 @@ pub(crate) fn create(tx: &Transaction<'_>, request: CreateRequest, now: Millis) 
             ));
         }
         Some(secret) => {
-            let repeated = match (&request.client_request_token, &value) {
-                (Some(token), Some(value)) => versions::value_of(tx, &secret.arn, token)?.as_ref() == Some(value),
-                _ => false,
+            let repeated = match &request.client_request_token {
+                Some(token) => versions::value_of(tx, &secret.arn, token)?.as_ref() == Some(&value),
+                None => false,
             };
             if !repeated {
                 return Err(already_exists(format!(
@@ -68,31 +53,15 @@ pub(crate) fn create(tx: &Transaction<'_>, request: CreateRequest, now: Millis) 
                 request.name,
                 password::suffix()?
             );
-            let tags: BTreeMap<String, String> = request.tags.into_iter().map(|tag| (tag.key, tag.value)).collect();
             tx.execute(
-                "INSERT INTO secrets (arn, name, description, kms_key_id, tags, created_at, changed_at)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
-                (
-                    &arn,
-                    &request.name,
-                    &request.description,
-                    &request.kms_key_id,
-                    serde_json::to_string(&tags)?,
-                    now.0,
-                ),
+                "INSERT INTO secrets (arn, name, kms_key_id, tags, created_at, changed_at) VALUES (?1, ?2, ?3, '{}', ?4, ?4)",
+                (&arn, &request.name, &request.kms_key_id, now.0),
             )?;
             arn
         }
     };
-    let mut answer = Map::new();
-    if let Some(value) = value {
-        let stages = [CURRENT.to_owned()];
-        let version = versions::add(tx, &arn, request.client_request_token, &value, &stages, now)?;
-        answer.insert("VersionId".to_owned(), version.into());
-    }
-    answer.insert("ARN".to_owned(), arn.into());
-    answer.insert("Name".to_owned(), request.name.into());
-    Ok(Value::Object(answer))
+    let version = versions::add(tx, &arn, request.client_request_token, &value, now)?;
+    Ok(json!({"ARN": arn, "Name": request.name, "VersionId": version}))
 }
 
 fn check_name(name: &str) -> Result<(), AwsError> {
@@ -107,66 +76,38 @@ fn check_name(name: &str) -> Result<(), AwsError> {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
+#[serde(deny_unknown_fields, rename_all = "PascalCase")]
 pub(crate) struct UpdateRequest {
     secret_id: String,
-    client_request_token: Option<String>,
-    description: Option<String>,
-    kms_key_id: Option<String>,
-    #[serde(flatten)]
-    value: GivenValue,
+    #[serde(rename = "ClientRequestToken")]
+    _client_request_token: Option<String>,
+    kms_key_id: String,
 }
 
+/// Gives a secret another key, which encrypts nothing here.
 pub(crate) fn update(tx: &Transaction<'_>, request: UpdateRequest, now: Millis) -> Result<Value, AwsError> {
     let secret = Secret::read_live(tx, &request.secret_id)?;
     tx.execute(
-        "UPDATE secrets SET description = coalesce(?2, description), kms_key_id = coalesce(?3, kms_key_id) WHERE arn = ?1",
-        (&secret.arn, &request.description, &request.kms_key_id),
+        "UPDATE secrets SET kms_key_id = ?2 WHERE arn = ?1",
+        (&secret.arn, &request.kms_key_id),
     )?;
-    let mut answer = Map::new();
-    if let Some(value) = request.value.parse()? {
-        let stages = [CURRENT.to_owned()];
-        let version = versions::add(tx, &secret.arn, request.client_request_token, &value, &stages, now)?;
-        answer.insert("VersionId".to_owned(), version.into());
-    }
     secret.touch(tx, now)?;
-    answer.insert("ARN".to_owned(), secret.arn.into());
-    answer.insert("Name".to_owned(), secret.name.into());
-    Ok(Value::Object(answer))
+    Ok(json!({"ARN": secret.arn, "Name": secret.name}))
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
+#[serde(deny_unknown_fields, rename_all = "PascalCase")]
 pub(crate) struct DeleteRequest {
     secret_id: String,
     recovery_window_in_days: Option<i64>,
-    #[serde(default)]
-    force_delete_without_recovery: bool,
 }
 
 pub(crate) fn delete(tx: &Transaction<'_>, request: DeleteRequest, now: Millis) -> Result<Value, AwsError> {
-    let force = request.force_delete_without_recovery;
-    if force && request.recovery_window_in_days.is_some() {
-        return Err(invalid_parameter(
-            "You can't use ForceDeleteWithoutRecovery in conjunction with RecoveryWindowInDays.",
-        ));
-    }
     let days = request.recovery_window_in_days.unwrap_or(30);
     if !(7..=30).contains(&days) {
         return Err(invalid_parameter(format!(
             "The RecoveryWindowInDays value must be between 7 and 30 days (inclusive), not {days}."
         )));
-    }
-    if force {
-        // Forcing succeeds whether or not there is something to delete.
-        let Some(secret) = Secret::find(tx, &request.secret_id)? else {
-            return Ok(json!({
-                "Name": request.secret_id,
-                "DeletionDate": now.as_epoch_seconds(),
-            }));
-        };
-        tx.execute("DELETE FROM secrets WHERE arn = ?1", [&secret.arn])?;
-        return Ok(deleted(&secret, now));
     }
     let secret = Secret::read_live(tx, &request.secret_id)?;
     let purge_at = now.plus_seconds(days * SECONDS_A_DAY);
@@ -174,62 +115,7 @@ pub(crate) fn delete(tx: &Transaction<'_>, request: DeleteRequest, now: Millis) 
         "UPDATE secrets SET deleted_at = ?2, purge_at = ?3 WHERE arn = ?1",
         (&secret.arn, now.0, purge_at.0),
     )?;
-    Ok(deleted(&secret, purge_at))
-}
-
-fn deleted(secret: &Secret, at: Millis) -> Value {
-    json!({"ARN": secret.arn, "Name": secret.name, "DeletionDate": at.as_epoch_seconds()})
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-pub(crate) struct RestoreRequest {
-    secret_id: String,
-}
-
-pub(crate) fn restore(tx: &Transaction<'_>, request: RestoreRequest, _now: Millis) -> Result<Value, AwsError> {
-    let secret = Secret::read(tx, &request.secret_id)?;
-    tx.execute(
-        "UPDATE secrets SET deleted_at = NULL, purge_at = NULL WHERE arn = ?1",
-        [&secret.arn],
-    )?;
-    Ok(json!({"ARN": secret.arn, "Name": secret.name}))
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-pub(crate) struct TagRequest {
-    secret_id: String,
-    tags: Vec<Tag>,
-}
-
-pub(crate) fn tag(tx: &Transaction<'_>, request: TagRequest, _now: Millis) -> Result<Value, AwsError> {
-    let secret = Secret::read_live(tx, &request.secret_id)?;
-    let mut tags = secret.tags()?;
-    tags.extend(request.tags.into_iter().map(|tag| (tag.key, tag.value)));
-    write_tags(tx, &secret, &tags)
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-pub(crate) struct UntagRequest {
-    secret_id: String,
-    tag_keys: Vec<String>,
-}
-
-pub(crate) fn untag(tx: &Transaction<'_>, request: UntagRequest, _now: Millis) -> Result<Value, AwsError> {
-    let secret = Secret::read_live(tx, &request.secret_id)?;
-    let mut tags = secret.tags()?;
-    tags.retain(|key, _| !request.tag_keys.contains(key));
-    write_tags(tx, &secret, &tags)
-}
-
-fn write_tags(tx: &Transaction<'_>, secret: &Secret, tags: &BTreeMap<String, String>) -> Result<Value, AwsError> {
-    tx.execute(
-        "UPDATE secrets SET tags = ?2 WHERE arn = ?1",
-        (&secret.arn, serde_json::to_string(tags)?),
-    )?;
-    Ok(json!({}))
+    Ok(json!({"ARN": secret.arn, "Name": secret.name, "DeletionDate": purge_at.as_epoch_seconds()}))
 }
 
 #[cfg(test)]

@@ -14,55 +14,39 @@ const MAX_LENGTH: usize = 4096;
 const SUFFIX_LENGTH: usize = 6;
 
 #[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
+#[serde(deny_unknown_fields, rename_all = "PascalCase")]
 pub(crate) struct GenerateRequest {
-    password_length: Option<usize>,
-    #[serde(default)]
-    exclude_characters: String,
-    #[serde(default)]
-    exclude_lowercase: bool,
-    #[serde(default)]
-    exclude_uppercase: bool,
-    #[serde(default)]
-    exclude_numbers: bool,
+    password_length: usize,
     #[serde(default)]
     exclude_punctuation: bool,
     #[serde(default)]
     include_space: bool,
-    require_each_included_type: Option<bool>,
 }
 
+/// Makes a password that has a character of each type that is not excluded.
 pub(crate) fn generate(request: &GenerateRequest) -> Result<Value, AwsError> {
-    let length = request.password_length.unwrap_or(32);
+    let length = request.password_length;
     let types: Vec<Vec<char>> = [
-        (!request.exclude_lowercase, LOWERCASE),
-        (!request.exclude_uppercase, UPPERCASE),
-        (!request.exclude_numbers, NUMBERS),
+        (true, LOWERCASE),
+        (true, UPPERCASE),
+        (true, NUMBERS),
         (!request.exclude_punctuation, PUNCTUATION),
         (request.include_space, " "),
     ]
     .into_iter()
     .filter(|(included, _)| *included)
-    .map(|(_, characters)| {
-        characters
-            .chars()
-            .filter(|c| !request.exclude_characters.contains(*c))
-            .collect()
-    })
-    .filter(|characters: &Vec<char>| !characters.is_empty())
+    .map(|(_, characters)| characters.chars().collect())
     .collect();
-    if types.is_empty() || !(types.len()..=MAX_LENGTH).contains(&length) {
+    if !(types.len()..=MAX_LENGTH).contains(&length) {
         return Err(invalid_parameter(format!(
-            "A password of length {length} can't be made of the {} character types that are left.",
+            "A password of length {length} can't be made of {} character types.",
             types.len()
         )));
     }
-    let mut password = Vec::with_capacity(length);
-    if request.require_each_included_type.unwrap_or(true) {
-        for characters in &types {
-            password.push(pick(characters)?);
-        }
-    }
+    let mut password = types
+        .iter()
+        .map(|characters| pick(characters))
+        .collect::<Result<Vec<_>, _>>()?;
     let all: Vec<char> = types.concat();
     while password.len() < length {
         password.push(pick(&all)?);

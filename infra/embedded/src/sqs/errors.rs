@@ -7,14 +7,6 @@ pub(crate) fn queue_does_not_exist() -> AwsError {
         .with_query_code("AWS.SimpleQueueService.NonExistentQueue")
 }
 
-pub(crate) fn queue_name_exists(attribute: &str) -> AwsError {
-    AwsError::new(
-        "QueueNameExists",
-        format!("A queue already exists with the same name and a different value for attribute {attribute}"),
-    )
-    .with_query_code("QueueAlreadyExists")
-}
-
 pub(crate) fn invalid_parameter(message: impl Into<String>) -> AwsError {
     AwsError::new("InvalidParameterValueException", message).with_query_code("InvalidParameterValue")
 }
@@ -67,11 +59,6 @@ pub(crate) fn receipt_handle_is_invalid(handle: &str) -> AwsError {
     .with_query_code("ReceiptHandleIsInvalid")
 }
 
-pub(crate) fn message_not_in_flight() -> AwsError {
-    AwsError::new("MessageNotInflight", "The specified message isn't in flight.")
-        .with_query_code("AWS.SimpleQueueService.MessageNotInflight")
-}
-
 pub(crate) fn empty_batch() -> AwsError {
     AwsError::new(
         "EmptyBatchRequest",
@@ -86,31 +73,6 @@ pub(crate) fn too_many_entries(given: usize) -> AwsError {
         format!("Maximum number of entries per request are 10. You have sent {given}."),
     )
     .with_query_code("AWS.SimpleQueueService.TooManyEntriesInBatchRequest")
-}
-
-pub(crate) fn ids_not_distinct(id: &str) -> AwsError {
-    AwsError::new("BatchEntryIdsNotDistinct", format!("Id {id} repeated."))
-        .with_query_code("AWS.SimpleQueueService.BatchEntryIdsNotDistinct")
-}
-
-pub(crate) fn invalid_batch_entry_id() -> AwsError {
-    AwsError::new(
-        "InvalidBatchEntryId",
-        "A batch entry id can only contain alphanumeric characters, hyphens and underscores. It can be at most 80 letters long.",
-    )
-    .with_query_code("AWS.SimpleQueueService.InvalidBatchEntryId")
-}
-
-pub(crate) fn batch_too_long(limit_bytes: i64, given: i64) -> AwsError {
-    AwsError::new(
-        "BatchRequestTooLong",
-        format!("Batch requests cannot be longer than {limit_bytes} bytes. You have sent {given} bytes."),
-    )
-    .with_query_code("AWS.SimpleQueueService.BatchRequestTooLong")
-}
-
-pub(crate) fn resource_not_found(message: impl Into<String>) -> AwsError {
-    AwsError::new("ResourceNotFoundException", message).with_query_code("ResourceNotFoundException")
 }
 
 pub(crate) fn unsupported(message: impl Into<String>) -> AwsError {

@@ -10,91 +10,52 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
-use super::attributes::{self, Attributes};
 use super::queues::{Queue, arn};
-use super::receipts::{ReceiptHandle, check_visibility};
-use super::{errors, redrive};
-use crate::aws_json::{self, AwsError};
+use super::receipts::ReceiptHandle;
+use super::{QueueUrl, errors, redrive};
+use crate::aws_json::AwsError;
 use crate::clock::Millis;
 
 const MAX_RECEIVED: i64 = 10;
 
-#[derive(Clone, Deserialize)]
-#[serde(rename_all = "PascalCase")]
-pub(crate) struct NewMessage {
-    pub(crate) message_body: Option<String>,
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "PascalCase")]
+pub(crate) struct SendRequest {
+    queue_url: QueueUrl,
+    message_body: String,
     delay_seconds: Option<i64>,
-    #[serde(default)]
-    message_attributes: Attributes,
-    #[serde(default)]
-    message_system_attributes: Attributes,
-    message_group_id: Option<String>,
-    message_deduplication_id: Option<String>,
+    /// On standard queues the group only spreads the load fairly; it is taken and has no effect here.
+    #[serde(rename = "MessageGroupId")]
+    _message_group_id: Option<String>,
 }
 
-impl NewMessage {
-    /// Checks the contents and tells the size that counts against the limits.
-    pub(crate) fn checked_size_bytes(&self) -> Result<i64, AwsError> {
-        if self.message_deduplication_id.is_some() {
-            return Err(errors::invalid_parameter(
-                "The request includes a parameter that is not valid for this queue type: MessageDeduplicationId",
-            ));
-        }
-        let body = self.message_body.as_deref().unwrap_or_default();
-        if body.is_empty() {
-            return Err(errors::missing_parameter("MessageBody"));
-        }
-        let allowed =
-            |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..);
-        if !body.chars().all(allowed) {
-            return Err(errors::invalid_message_contents());
-        }
-        let size = body.len() + attributes::checked_size_bytes(&self.message_attributes)?;
-        Ok(i64::try_from(size).unwrap_or(i64::MAX))
+/// Puts one message into the queue, whose name comes with the answer.
+pub(crate) fn send(tx: &Transaction<'_>, message: SendRequest, now: Millis) -> Result<(String, Value), AwsError> {
+    let queue = message.queue_url.queue(tx)?;
+    let body = message.message_body;
+    if body.is_empty() {
+        return Err(errors::missing_parameter("MessageBody"));
     }
-}
-
-/// Puts one message into the queue.
-pub(crate) fn send(tx: &Transaction<'_>, queue: &Queue, message: NewMessage, now: Millis) -> Result<Value, AwsError> {
+    let allowed =
+        |c: char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..);
+    if !body.chars().all(allowed) {
+        return Err(errors::invalid_message_contents());
+    }
     let limit = queue.settings.maximum_message_bytes;
-    if message.checked_size_bytes()? > limit {
+    if i64::try_from(body.len()).is_ok_and(|size| size > limit) {
         return Err(errors::message_too_long(limit));
     }
     let delay = message.delay_seconds.unwrap_or(queue.settings.delay_seconds);
     if !(0..=900).contains(&delay) {
         return Err(errors::out_of_range("DelaySeconds", delay, 0, 900));
     }
-    // On standard queues the group only spreads the load fairly; it is taken and has no effect here.
-    let _ = message.message_group_id;
-    let body = message.message_body.unwrap_or_default();
     let message_id = Uuid::new_v4().to_string();
-    let trace_header = message
-        .message_system_attributes
-        .get("AWSTraceHeader")
-        .and_then(|attribute| attribute.string_value.clone());
     tx.prepare_cached(
-        "INSERT INTO messages (queue, message_id, body, attributes, trace_header, sent_at, visible_at)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        "INSERT INTO messages (queue, message_id, body, attributes, sent_at, visible_at) VALUES (?1, ?2, ?3, '{}', ?4, ?5)",
     )?
-    .execute((
-        &queue.name,
-        &message_id,
-        &body,
-        serde_json::to_string(&message.message_attributes)?,
-        trace_header,
-        now.0,
-        now.plus_seconds(delay).0,
-    ))?;
-    let mut answer = Map::new();
-    answer.insert("MessageId".to_owned(), message_id.into());
-    answer.insert("MD5OfMessageBody".to_owned(), md5_hex(&body).into());
-    if let Some(digest) = attributes::digest(&message.message_attributes)? {
-        answer.insert("MD5OfMessageAttributes".to_owned(), digest.into());
-    }
-    if let Some(digest) = attributes::digest(&message.message_system_attributes)? {
-        answer.insert("MD5OfMessageSystemAttributes".to_owned(), digest.into());
-    }
-    Ok(Value::Object(answer))
+    .execute((&queue.name, &message_id, &body, now.0, now.plus_seconds(delay).0))?;
+    let answer = json!({"MessageId": message_id, "MD5OfMessageBody": md5_hex(&body)});
+    Ok((queue.name, answer))
 }
 
 fn md5_hex(text: &str) -> String {
@@ -102,18 +63,13 @@ fn md5_hex(text: &str) -> String {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
+#[serde(deny_unknown_fields, rename_all = "PascalCase")]
 pub(crate) struct ReceiveRequest {
+    pub(crate) queue_url: QueueUrl,
     max_number_of_messages: Option<i64>,
-    visibility_timeout: Option<i64>,
     wait_time_seconds: Option<i64>,
-    /// The older name of `MessageSystemAttributeNames`.
-    #[serde(default)]
-    attribute_names: Vec<String>,
     #[serde(default)]
     message_system_attribute_names: Vec<String>,
-    #[serde(default)]
-    message_attribute_names: Vec<String>,
 }
 
 impl ReceiveRequest {
@@ -126,9 +82,8 @@ impl ReceiveRequest {
     }
 
     fn wants(&self, system_attribute: &str) -> bool {
-        self.attribute_names
+        self.message_system_attribute_names
             .iter()
-            .chain(&self.message_system_attribute_names)
             .any(|name| name == system_attribute || name == "All")
     }
 }
@@ -153,14 +108,11 @@ pub(crate) fn receive(
     if !(1..=MAX_RECEIVED).contains(&limit) {
         return Err(errors::out_of_range("MaxNumberOfMessages", limit, 1, MAX_RECEIVED));
     }
-    let hidden_seconds = request.visibility_timeout.unwrap_or(queue.settings.visibility_seconds);
-    check_visibility(hidden_seconds)?;
-
     expire(tx, queue, now)?;
     let buried_in = redrive::bury(tx, queue, now)?;
     let found: Vec<Stored> = tx
         .prepare_cached(
-            "SELECT seq, message_id, body, attributes, trace_header, sent_at, receive_count, first_received_at, came_from
+            "SELECT seq, message_id, body, sent_at, receive_count, first_received_at, came_from
              FROM messages WHERE queue = ?1 AND visible_at <= ?2 ORDER BY visible_at, seq LIMIT ?3",
         )?
         .query_map((&queue.name, now.0, limit), Stored::from_row)?
@@ -179,12 +131,12 @@ pub(crate) fn receive(
         )?
         .execute((
             message.seq,
-            now.plus_seconds(hidden_seconds).0,
+            now.plus_seconds(queue.settings.visibility_seconds).0,
             message.receive_count,
             first_received_at,
             &handle.receipt,
         ))?;
-        messages.push(message.view(&handle, request)?);
+        messages.push(message.view(&handle, request));
     }
     let next_visible_at: Option<i64> = tx
         .prepare_cached("SELECT min(visible_at) FROM messages WHERE queue = ?1")?
@@ -208,8 +160,6 @@ struct Stored {
     seq: i64,
     message_id: String,
     body: String,
-    attributes: String,
-    trace_header: Option<String>,
     sent_at: i64,
     receive_count: i64,
     first_received_at: Option<i64>,
@@ -222,16 +172,14 @@ impl Stored {
             seq: row.get(0)?,
             message_id: row.get(1)?,
             body: row.get(2)?,
-            attributes: row.get(3)?,
-            trace_header: row.get(4)?,
-            sent_at: row.get(5)?,
-            receive_count: row.get(6)?,
-            first_received_at: row.get(7)?,
-            came_from: row.get(8)?,
+            sent_at: row.get(3)?,
+            receive_count: row.get(4)?,
+            first_received_at: row.get(5)?,
+            came_from: row.get(6)?,
         })
     }
 
-    fn view(&self, handle: &ReceiptHandle, request: &ReceiveRequest) -> Result<Value, AwsError> {
+    fn view(&self, handle: &ReceiptHandle, request: &ReceiveRequest) -> Value {
         let mut view = Map::new();
         view.insert("MessageId".to_owned(), self.message_id.clone().into());
         view.insert("ReceiptHandle".to_owned(), handle.to_string().into());
@@ -246,7 +194,6 @@ impl Stored {
                 "ApproximateFirstReceiveTimestamp",
                 self.first_received_at.map(|at| at.to_string()),
             ),
-            ("AWSTraceHeader", self.trace_header.clone()),
             ("DeadLetterQueueSourceArn", self.came_from.as_deref().map(arn)),
         ];
         let system: Map<String, Value> = system
@@ -257,15 +204,7 @@ impl Stored {
         if !system.is_empty() {
             view.insert("Attributes".to_owned(), system.into());
         }
-        let attributes = attributes::select(
-            serde_json::from_str(&self.attributes)?,
-            &request.message_attribute_names,
-        );
-        if let Some(digest) = attributes::digest(&attributes)? {
-            view.insert("MD5OfMessageAttributes".to_owned(), digest.into());
-            view.insert("MessageAttributes".to_owned(), aws_json::output(attributes)?);
-        }
-        Ok(Value::Object(view))
+        Value::Object(view)
     }
 }
 
@@ -277,11 +216,6 @@ pub(crate) fn release_in_flight(tx: &Transaction<'_>, now: Millis) -> rusqlite::
         [now.0],
     )?;
     Ok(())
-}
-
-pub(crate) fn purge(tx: &Transaction<'_>, queue: &Queue) -> Result<Value, AwsError> {
-    tx.execute("DELETE FROM messages WHERE queue = ?1", [&queue.name])?;
-    Ok(json!({}))
 }
 
 /// How many messages are visible, in flight and delayed.
@@ -316,11 +250,12 @@ mod tests {
     fn a_message_is_gone_when_its_queue_has_kept_it_long_enough() -> Result<(), AwsError> {
         let db = Db::open(None, &SCHEMA).expect("a database in memory");
         db.write(|tx| {
-            let queue = from_value(json!({"QueueName": "jobs", "Attributes": {"MessageRetentionPeriod": "60"}}))?;
-            queues::create(tx, queue, NOON)?;
+            queues::create(tx, "jobs", NOON)?;
+            let retention = json!({"QueueUrl": "jobs", "Attributes": {"MessageRetentionPeriod": "60"}});
+            queues::set_attributes(tx, from_value(retention)?, NOON)?;
             let queue = Queue::read(tx, "jobs")?;
             for at in [NOON, NOON.plus_seconds(1)] {
-                send(tx, &queue, from_value(json!({"MessageBody": "x"}))?, at)?;
+                send(tx, from_value(json!({"QueueUrl": "jobs", "MessageBody": "x"}))?, at)?;
             }
             let left = |now| counts(tx, &queue, now).map(|[(_, visible), ..]| visible);
             assert_eq!(left(NOON.plus_seconds(59))?, 2);

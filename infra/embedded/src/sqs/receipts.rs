@@ -1,19 +1,18 @@
-//! What a receiver may do with a message that it was given: delete it, or change how long it stays hidden.
+//! What a receiver does with a message that it was given: delete it.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use rusqlite::{OptionalExtension, Transaction};
+use rusqlite::Transaction;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::queues::Queue;
-use super::{QueueRequest, errors};
+use super::{QueueUrl, errors};
 use crate::aws_json::AwsError;
-use crate::clock::Millis;
 
-const MAX_VISIBILITY_SECONDS: i64 = 43_200;
+const MAX_ENTRIES: usize = 10;
 
-/// What a receiver holds to delete or hide a message: valid for one receipt of it.
+/// What a receiver holds to delete a message: valid for one receipt of it.
 pub(crate) struct ReceiptHandle {
     pub(crate) queue: String,
     pub(crate) seq: i64,
@@ -44,21 +43,20 @@ impl ReceiptHandle {
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
+#[serde(deny_unknown_fields, rename_all = "PascalCase")]
 pub(crate) struct DeleteRequest {
-    #[serde(flatten)]
-    target: QueueRequest,
+    queue_url: QueueUrl,
     receipt_handle: String,
 }
 
 pub(crate) fn delete(tx: &Transaction<'_>, request: DeleteRequest) -> Result<Value, AwsError> {
-    let queue = request.target.queue(tx)?;
+    let queue = request.queue_url.queue(tx)?;
     delete_one(tx, &queue, &request.receipt_handle)?;
     Ok(json!({}))
 }
 
 /// Deletes by receipt. As on AWS, a receipt that is no longer the latest is accepted and deletes nothing.
-pub(crate) fn delete_one(tx: &Transaction<'_>, queue: &Queue, handle: &str) -> Result<(), AwsError> {
+fn delete_one(tx: &Transaction<'_>, queue: &Queue, handle: &str) -> Result<(), AwsError> {
     let handle = ReceiptHandle::parse(handle, queue)?;
     tx.prepare_cached("DELETE FROM messages WHERE seq = ?1 AND queue = ?2 AND receipt = ?3")?
         .execute((handle.seq, &handle.queue, &handle.receipt))?;
@@ -66,51 +64,40 @@ pub(crate) fn delete_one(tx: &Transaction<'_>, queue: &Queue, handle: &str) -> R
 }
 
 #[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-pub(crate) struct VisibilityRequest {
+#[serde(deny_unknown_fields, rename_all = "PascalCase")]
+pub(crate) struct DeleteBatchRequest {
+    queue_url: QueueUrl,
+    entries: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "PascalCase")]
+struct Entry {
+    id: String,
     receipt_handle: String,
-    visibility_timeout: Option<i64>,
 }
 
-/// Hides a message that is in flight for longer, or shows it again with 0.
-pub(crate) fn change_visibility(
-    tx: &Transaction<'_>,
-    queue: &Queue,
-    request: &VisibilityRequest,
-    now: Millis,
-) -> Result<Value, AwsError> {
-    let handle = ReceiptHandle::parse(&request.receipt_handle, queue)?;
-    let seconds = request
-        .visibility_timeout
-        .ok_or_else(|| errors::missing_parameter("VisibilityTimeout"))?;
-    check_visibility(seconds)?;
-    let visible_at: Option<i64> = tx
-        .prepare_cached("SELECT visible_at FROM messages WHERE seq = ?1 AND queue = ?2 AND receipt = ?3")?
-        .query_row((handle.seq, &handle.queue, &handle.receipt), |row| row.get(0))
-        .optional()?;
-    match visible_at {
-        Some(visible_at) if visible_at > now.0 => {
-            tx.prepare_cached("UPDATE messages SET visible_at = ?2 WHERE seq = ?1")?
-                .execute((handle.seq, now.plus_seconds(seconds).0))?;
-            Ok(json!({}))
+/// Deletes each entry; an entry's own mistake is its own failure, anything else fails the batch and undoes it.
+pub(crate) fn delete_batch(tx: &Transaction<'_>, request: DeleteBatchRequest) -> Result<Value, AwsError> {
+    let queue = request.queue_url.queue(tx)?;
+    if request.entries.is_empty() {
+        return Err(errors::empty_batch());
+    }
+    if request.entries.len() > MAX_ENTRIES {
+        return Err(errors::too_many_entries(request.entries.len()));
+    }
+    let (mut successful, mut failed) = (Vec::new(), Vec::new());
+    for Entry { id, receipt_handle } in request.entries {
+        match delete_one(tx, &queue, &receipt_handle) {
+            Ok(()) => successful.push(json!({"Id": id})),
+            Err(error) if error.status.is_server_error() => return Err(error),
+            Err(error) => failed.push(json!({
+                "Id": id,
+                "SenderFault": true,
+                "Code": error.query_code.unwrap_or(error.code),
+                "Message": error.message,
+            })),
         }
-        Some(_) => Err(errors::message_not_in_flight()),
-        None => Err(errors::invalid_parameter(format!(
-            "Value {} for parameter ReceiptHandle is invalid. Reason: Message does not exist or is not available for visibility timeout change.",
-            request.receipt_handle
-        ))),
     }
-}
-
-pub(crate) fn check_visibility(seconds: i64) -> Result<(), AwsError> {
-    if (0..=MAX_VISIBILITY_SECONDS).contains(&seconds) {
-        Ok(())
-    } else {
-        Err(errors::out_of_range(
-            "VisibilityTimeout",
-            seconds,
-            0,
-            MAX_VISIBILITY_SECONDS,
-        ))
-    }
+    Ok(json!({"Successful": successful, "Failed": failed}))
 }

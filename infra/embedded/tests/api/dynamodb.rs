@@ -1,7 +1,7 @@
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::types::{
-    AttributeDefinition, AttributeValue, BillingMode, KeySchemaElement, KeyType, PointInTimeRecoverySpecification,
-    PointInTimeRecoveryStatus, Put, ScalarAttributeType, TimeToLiveSpecification, TransactWriteItem,
+    AttributeDefinition, AttributeValue, BillingMode, KeySchemaElement, KeyType, Put, ScalarAttributeType,
+    TimeToLiveSpecification, TransactWriteItem,
 };
 
 use crate::stack::Stack;
@@ -118,59 +118,6 @@ async fn a_cancelled_transaction_gives_the_reason_of_each_item() {
         .await
         .unwrap();
     assert!(free.item().is_none(), "a cancelled transaction wrote something");
-}
-
-#[tokio::test]
-async fn point_in_time_recovery_reads_back_as_it_was_set() {
-    let stack = Stack::start().await;
-    let client = stack.dynamodb();
-    create_table(&client, "receipts").await;
-    let status = async || {
-        client
-            .describe_continuous_backups()
-            .table_name("receipts")
-            .send()
-            .await
-            .unwrap()
-            .continuous_backups_description
-            .unwrap()
-            .point_in_time_recovery_description
-            .unwrap()
-            .point_in_time_recovery_status
-            .unwrap()
-    };
-    assert_eq!(status().await, PointInTimeRecoveryStatus::Disabled);
-    for (enabled, expected) in [
-        (true, PointInTimeRecoveryStatus::Enabled),
-        (false, PointInTimeRecoveryStatus::Disabled),
-    ] {
-        client
-            .update_continuous_backups()
-            .table_name("receipts")
-            .point_in_time_recovery_specification(
-                PointInTimeRecoverySpecification::builder()
-                    .point_in_time_recovery_enabled(enabled)
-                    .build()
-                    .unwrap(),
-            )
-            .send()
-            .await
-            .unwrap();
-        assert_eq!(status().await, expected);
-    }
-}
-
-#[tokio::test]
-async fn point_in_time_recovery_of_a_missing_table_is_refused() {
-    let stack = Stack::start().await;
-    let error = stack
-        .dynamodb()
-        .describe_continuous_backups()
-        .table_name("nowhere")
-        .send()
-        .await
-        .unwrap_err();
-    assert!(error.into_service_error().is_table_not_found_exception());
 }
 
 #[tokio::test]

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use ecf::{ReceiptState, ReceiptType};
 use ecf_local::{Mounted, mount};
-use ecf_store::{ContentHash, Mode, NewReceipt, ReceiptId, Signed, fiscal_day};
-use ecf_testkit::{TestCompany, TestStack, request};
+use ecf_store::{NewReceipt, fiscal_day};
+use ecf_testkit::{TestCompany, TestStack, request, seeded_receipt};
 use http::Method;
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
 use serde_json::json;
@@ -32,33 +32,14 @@ fn receipt(company: &TestCompany, now: Timestamp, place: u32, count: u32) -> New
         _ => ReceiptState::Accepted,
     };
     let span = SignedDuration::from_hours(24) * i32::try_from(DAYS).unwrap();
+    let created_at = now - SignedDuration::from_millis(span.as_millis() as i64 / i64::from(count) * i64::from(place));
+    let external_id = match place {
+        place if place.is_multiple_of(3) => "POS".to_owned(),
+        place => format!("SO-{place}"),
+    };
     NewReceipt {
-        public_id: ReceiptId::of_receipt(&company.scope, &encf),
-        company_rnc: company.rnc.clone(),
-        idempotency_key: encf.clone(),
-        payload_hash: [0; 32],
-        ecf_type,
-        external_id: Some(if place.is_multiple_of(3) {
-            "POS".to_owned()
-        } else {
-            format!("SO-{place}")
-        }),
-        mode: Mode::Immediate,
-        state,
-        created_at: now - SignedDuration::from_millis(span.as_millis() as i64 / i64::from(count) * i64::from(place)),
-        scheduled_for: None,
-        monto_total: "1180.00".to_owned(),
-        rnc_comprador: None,
-        fecha_emision: "27-11-2026".parse().unwrap(),
-        signed: Some(Signed {
-            encf: encf.parse().unwrap(),
-            sign_date: "27-11-2026 12:00:00".to_owned(),
-            security_code: "aB3/x+".to_owned(),
-            signed_xml: ContentHash::of(encf.as_bytes()),
-            rfce: None,
-        }),
-        payload: None,
-        note: None,
+        external_id: Some(external_id),
+        ..seeded_receipt(company, &encf, state, created_at)
     }
 }
 

@@ -21,8 +21,6 @@ pub struct Function {
     pub schedules: Vec<Schedule>,
     /// How long one invocation may take.
     pub timeout: Duration,
-    /// Its memory in MB.
-    pub memory_mb: u32,
 }
 
 /// A route of the API.
@@ -45,10 +43,6 @@ pub struct QueueSource {
     pub batch_size: u16,
     /// Whether the function says which messages of a batch failed.
     pub partial_failures: bool,
-    /// How long messages are gathered for a fuller batch.
-    pub batching_window: Duration,
-    /// At most so many invocations at a time.
-    pub max_concurrency: Option<u16>,
 }
 
 /// A schedule.
@@ -61,12 +55,13 @@ pub struct Schedule {
 impl Function {
     /// `binary` comes from the build metadata: it is the crate whose program is deployed.
     pub(crate) fn read(logical_id: &str, binary: String, mut fields: Fields) -> Result<Self, StackError> {
-        // Who may do what, where it logs, on which processor it runs and what it leaves to others makes no difference in one process.
+        // Who may do what, where it logs, what it runs on and what it leaves to others makes no difference in one process.
         fields.without_effect(&[
             "Architectures",
             "CodeUri",
             "Description",
             "LoggingConfig",
+            "MemorySize",
             "ReservedConcurrentExecutions",
             "Role",
             "Tracing",
@@ -81,7 +76,6 @@ impl Function {
             queues: Vec::new(),
             schedules: Vec::new(),
             timeout: Duration::from_secs(fields.integer("Timeout")?),
-            memory_mb: fields.integer("MemorySize")?,
         };
         // Without events it is invoked by hand.
         if let Some(events) = fields.optional_fields("Events")? {
@@ -133,23 +127,13 @@ fn environment(fields: &mut Fields) -> Result<BTreeMap<String, Text>, StackError
 
 impl QueueSource {
     fn read(properties: &mut Fields) -> Result<Self, StackError> {
-        let max_concurrency = match properties.optional_fields("ScalingConfig")? {
-            None => None,
-            Some(mut scaling) => {
-                let most = scaling.integer("MaximumConcurrency")?;
-                scaling.finish()?;
-                Some(most)
-            }
-        };
+        // Its pollers are few enough.
+        properties.without_effect(&["ScalingConfig"]);
         let response_types = properties.list_of_literals("FunctionResponseTypes")?;
         Ok(Self {
             queue: properties.resource("Queue", "Arn")?,
             batch_size: properties.integer("BatchSize")?,
             partial_failures: response_types.iter().any(|kind| kind == "ReportBatchItemFailures"),
-            batching_window: properties
-                .optional_seconds("MaximumBatchingWindowInSeconds")?
-                .unwrap_or(Duration::ZERO),
-            max_concurrency,
         })
     }
 }

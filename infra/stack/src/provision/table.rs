@@ -1,11 +1,10 @@
-//! Makes a table.
+//! Makes a table. An emulator restores nothing, so point-in-time recovery is read with the template and not set.
 
 use aws_sdk_dynamodb::{
     Client,
     types::{
-        AttributeDefinition, BillingMode, GlobalSecondaryIndex, KeySchemaElement, KeyType,
-        PointInTimeRecoverySpecification, Projection as SdkProjection, ProjectionType, ScalarAttributeType,
-        TableDescription, TableStatus, TimeToLiveSpecification,
+        AttributeDefinition, BillingMode, GlobalSecondaryIndex, KeySchemaElement, KeyType, Projection as SdkProjection,
+        ProjectionType, ScalarAttributeType, TableDescription, TableStatus, TimeToLiveSpecification,
     },
 };
 
@@ -35,20 +34,6 @@ pub(super) async fn make(dynamodb: &Client, table: &Table, name: &str) -> Result
             .send()
             .await
             .map_err(ProvisionError::call("UpdateTimeToLive", name))?;
-    }
-    if table.point_in_time_recovery {
-        let specification = PointInTimeRecoverySpecification::builder()
-            .point_in_time_recovery_enabled(true)
-            .build();
-        let specification = specification.map_err(ProvisionError::call("UpdateContinuousBackups", name))?;
-        let request = dynamodb
-            .update_continuous_backups()
-            .table_name(name)
-            .point_in_time_recovery_specification(specification);
-        request
-            .send()
-            .await
-            .map_err(ProvisionError::call("UpdateContinuousBackups", name))?;
     }
     Ok(())
 }

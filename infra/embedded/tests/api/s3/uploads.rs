@@ -8,7 +8,7 @@ use crate::stack::Stack;
 async fn parts_become_one_object_when_the_upload_is_completed() {
     let stack = Stack::start().await;
     let client = stack.s3();
-    create_bucket(&client, true).await;
+    create_bucket(&client).await;
     let begin = async || {
         let begun = client
             .create_multipart_upload()
@@ -34,7 +34,6 @@ async fn parts_become_one_object_when_the_upload_is_completed() {
         CompletedPart::builder()
             .part_number(number)
             .set_e_tag(written.e_tag)
-            .set_checksum_crc32(written.checksum_crc32)
             .build()
     };
     let complete = async |upload: &str, parts: Vec<CompletedPart>| {
@@ -57,18 +56,8 @@ async fn parts_become_one_object_when_the_upload_is_completed() {
     assert_eq!(code(&error.unwrap_err()), "InvalidPartOrder");
     let error = complete(&upload, vec![first.clone(), small, last.clone()]).await;
     assert_eq!(code(&error.unwrap_err()), "EntityTooSmall");
-    let listed = client
-        .list_parts()
-        .bucket(BUCKET)
-        .key("big")
-        .upload_id(&upload)
-        .send()
-        .await
-        .unwrap();
-    assert_eq!(listed.parts().len(), 3);
     let completed = complete(&upload, vec![first, last]).await.unwrap();
     assert!(completed.e_tag().unwrap().ends_with("-2\""));
-    assert!(completed.version_id().is_some());
     let read = client.get_object().bucket(BUCKET).key("big").send();
     let read = read.await.unwrap();
     assert_eq!(read.content_type(), Some("application/zip"));
@@ -78,6 +67,11 @@ async fn parts_become_one_object_when_the_upload_is_completed() {
 
     let upload = begin().await;
     part(&upload, 1, b"x".to_vec()).await;
+    let under_way = async || {
+        let listed = client.list_multipart_uploads().bucket(BUCKET).send().await.unwrap();
+        listed.uploads().len()
+    };
+    assert_eq!(under_way().await, 1);
     client
         .abort_multipart_upload()
         .bucket(BUCKET)
@@ -86,6 +80,7 @@ async fn parts_become_one_object_when_the_upload_is_completed() {
         .send()
         .await
         .unwrap();
+    assert_eq!(under_way().await, 0);
     let error = complete(&upload, vec![]).await.unwrap_err();
     assert_eq!(code(&error), "NoSuchUpload");
 }

@@ -1,7 +1,7 @@
 use aws_sdk_sqs::operation::receive_message::ReceiveMessageError;
-use aws_sdk_sqs::types::{QueueAttributeName, SendMessageBatchRequestEntry};
+use aws_sdk_sqs::types::{DeleteMessageBatchRequestEntry, MessageAttributeValue, QueueAttributeName};
 
-use super::{create, create_with, receive, send};
+use super::{create, receive, send};
 use crate::stack::Stack;
 
 #[tokio::test]
@@ -20,78 +20,86 @@ async fn a_message_may_have_a_mebibyte_and_not_more() {
         .unwrap_err();
     let code = error.into_service_error().meta().code().unwrap().to_owned();
     assert_eq!(code, "InvalidParameterValue");
-    let entry = |id: &str| {
-        SendMessageBatchRequestEntry::builder()
-            .id(id)
-            .message_body("x".repeat(600 * 1024))
-            .build()
-            .unwrap()
-    };
-    let error = client
-        .send_message_batch()
-        .queue_url(&url)
-        .entries(entry("a"))
-        .entries(entry("b"))
-        .send()
-        .await
-        .unwrap_err();
-    assert!(error.into_service_error().is_batch_request_too_long());
 }
 
 #[tokio::test]
-async fn a_batch_has_at_most_ten_entries_with_ids_of_their_own() {
+async fn a_batch_has_one_to_ten_entries_each_of_which_fails_by_itself() {
     let stack = Stack::start().await;
     let client = stack.sqs();
     let url = create(&client, "jobs").await;
-    let batch = async |ids: &[&str], body: &str| {
-        let entries = ids.iter().map(|id| {
-            SendMessageBatchRequestEntry::builder()
-                .id(*id)
-                .message_body(body)
-                .build()
-                .unwrap()
+    send(&client, &url, "x").await;
+    let handle = receive(&client, &url, 0).await.remove(0).receipt_handle.unwrap();
+    let delete = async |handles: &[&str]| {
+        let entries = handles.iter().enumerate().map(|(n, handle)| {
+            let entry = DeleteMessageBatchRequestEntry::builder().id(n.to_string());
+            entry.receipt_handle(*handle).build().unwrap()
         });
-        client
-            .send_message_batch()
-            .queue_url(&url)
-            .set_entries(Some(entries.collect()))
-            .send()
-            .await
-            .map_err(|error| error.into_service_error())
+        let request = client.delete_message_batch().queue_url(&url);
+        let answer = request.set_entries(Some(entries.collect())).send().await;
+        answer.map_err(|error| error.into_service_error())
     };
-    let eleven: Vec<String> = (0..11).map(|n| n.to_string()).collect();
-    let eleven: Vec<&str> = eleven.iter().map(String::as_str).collect();
-    let error = batch(&eleven, "x").await.unwrap_err();
+    let error = delete(&[handle.as_str(); 11]).await.unwrap_err();
     assert!(error.is_too_many_entries_in_batch_request(), "{error:?}");
-    let error = batch(&["a", "a"], "x").await.unwrap_err();
-    assert!(error.is_batch_entry_ids_not_distinct(), "{error:?}");
-    let error = batch(&["not valid"], "x").await.unwrap_err();
-    assert!(error.is_invalid_batch_entry_id(), "{error:?}");
-    let error = batch(&[], "x").await.unwrap_err();
+    let error = delete(&[]).await.unwrap_err();
     assert!(error.is_empty_batch_request(), "{error:?}");
-    let answer = batch(&["a"], "control \u{1}").await.unwrap();
-    assert_eq!(answer.failed()[0].code(), "InvalidMessageContents");
-    assert!(receive(&client, &url, 0).await.is_empty());
+    let answer = delete(&["made up", &handle]).await.unwrap();
+    assert_eq!(answer.failed()[0].code(), "ReceiptHandleIsInvalid");
+    assert_eq!(answer.successful()[0].id(), "1");
 }
 
 #[tokio::test]
-async fn a_queue_is_created_once_and_refused_when_it_would_differ() {
+async fn text_that_xml_cannot_carry_is_refused() {
     let stack = Stack::start().await;
     let client = stack.sqs();
-    let timeout = QueueAttributeName::VisibilityTimeout;
-    let url = create_with(&client, "jobs", &[(timeout.clone(), "60")]).await;
-    assert_eq!(create_with(&client, "jobs", &[(timeout.clone(), "60")]).await, url);
+    let url = create(&client, "jobs").await;
     let error = client
-        .create_queue()
-        .queue_name("jobs")
-        .attributes(timeout, "61")
+        .send_message()
+        .queue_url(&url)
+        .message_body("control \u{1}")
+        .send()
+        .await;
+    assert!(error.unwrap_err().into_service_error().is_invalid_message_contents());
+}
+
+#[tokio::test]
+async fn a_queue_is_created_once_and_keeps_what_was_set() {
+    let stack = Stack::start().await;
+    let client = stack.sqs();
+    let url = create(&client, "jobs").await;
+    let timeout = QueueAttributeName::VisibilityTimeout;
+    let set = client.set_queue_attributes().queue_url(&url);
+    set.attributes(timeout.clone(), "61").send().await.unwrap();
+    assert_eq!(create(&client, "jobs").await, url);
+    assert_eq!(super::attribute(&client, &url, timeout).await, "61");
+}
+
+#[tokio::test]
+async fn what_is_not_embedded_is_refused_by_name() {
+    let stack = Stack::start().await;
+    let client = stack.sqs();
+    let url = create(&client, "jobs").await;
+    let error = client
+        .purge_queue()
+        .queue_url(&url)
         .send()
         .await
-        .unwrap_err();
-    assert!(error.into_service_error().is_queue_name_exists());
-    create(&client, "other").await;
-    let listed = client.list_queues().queue_name_prefix("jo").send().await.unwrap();
-    assert_eq!(listed.queue_urls(), [url]);
+        .unwrap_err()
+        .into_service_error();
+    assert_eq!(error.meta().code(), Some("AWS.SimpleQueueService.UnsupportedOperation"));
+    assert_eq!(error.meta().message(), Some("PurgeQueue is not embedded here"));
+    let attribute = MessageAttributeValue::builder()
+        .data_type("String")
+        .string_value("x")
+        .build()
+        .unwrap();
+    let sent = client
+        .send_message()
+        .queue_url(&url)
+        .message_body("x")
+        .message_attributes("a", attribute);
+    let error = sent.send().await.unwrap_err().into_service_error();
+    let message = error.meta().message().unwrap();
+    assert!(message.starts_with("unknown field `MessageAttributes`"), "{message}");
 }
 
 #[tokio::test]
@@ -115,7 +123,6 @@ async fn what_is_not_there_is_named_as_the_sdk_knows_it() {
         .await
         .unwrap_err();
     assert!(error.into_service_error().is_receipt_handle_is_invalid());
-    client.delete_queue().queue_url(&url).send().await.unwrap();
-    let error = client.get_queue_url().queue_name("jobs").send().await.unwrap_err();
+    let error = client.get_queue_url().queue_name("other").send().await.unwrap_err();
     assert!(error.into_service_error().is_queue_does_not_exist());
 }
