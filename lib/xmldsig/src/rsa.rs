@@ -129,7 +129,7 @@ mod tests {
             p_inv,
         );
         let digest = sha256(b"message");
-        let signature = sign_sha256(&*PKey::from_rsa(turned.unwrap()).unwrap(), &digest).unwrap();
+        let signature = sign_sha256(&PKey::from_rsa(turned.unwrap()).unwrap(), &digest).unwrap();
         assert!(fits_sha256(&public(&key), &digest, &signature));
     }
 

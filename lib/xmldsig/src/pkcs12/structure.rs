@@ -42,7 +42,7 @@ pub(crate) fn count(value: &Bytes) -> Result<u32, Malformed> {
 
 /// An object identifier, with dots.
 pub(crate) fn identifier(value: &Bytes) -> Result<String, Malformed> {
-    read(value, |outer| Oid::take_from(outer)).map(|identifier| identifier.to_string())
+    read(value, Oid::take_from).map(|identifier| identifier.to_string())
 }
 
 fn read<T>(
