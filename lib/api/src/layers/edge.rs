@@ -9,7 +9,6 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use ecf_runtime::RequestId;
-use headers::{ETag, HeaderMapExt as _, IfNoneMatch};
 use http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use tracing::Instrument;
 
@@ -42,13 +41,10 @@ pub(super) async fn edge(mut request: Request, next: Next) -> Response {
 async fn answer(request: Request, next: Next, id: String) -> Response {
     let is_head = *request.method() == Method::HEAD;
     let is_read = is_head || *request.method() == Method::GET;
-    let known = request.headers().typed_get::<IfNoneMatch>();
+    let known = request.headers().get(header::IF_NONE_MATCH).cloned();
     let response = refused_in_one_shape(next.run(request).await);
     let mut response = named(response, &id);
-    if is_read
-        && response.status() == StatusCode::OK
-        && let (Some(known), Some(tag)) = (known, response.headers().typed_get::<ETag>())
-        && !known.precondition_passes(&tag)
+    if is_read && known.is_some_and(|known| response.status() == StatusCode::OK && matches(&known, response.headers()))
     {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         *response.body_mut() = Body::empty();
@@ -126,4 +122,15 @@ fn named(response: Response, id: &str) -> Response {
         }
     }
     renamed
+}
+
+/// Whether the caller's `If-None-Match` names the answer's entity tag.
+fn matches(known: &HeaderValue, headers: &HeaderMap) -> bool {
+    let (Ok(known), Some(Ok(tag))) = (known.to_str(), headers.get(header::ETAG).map(|tag| tag.to_str())) else {
+        return false;
+    };
+    known == "*"
+        || known
+            .split(',')
+            .any(|entry| entry.trim().trim_start_matches("W/") == tag)
 }
