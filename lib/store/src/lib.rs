@@ -54,7 +54,7 @@
 //! | an approval on its way | [`Table::create_approval`], [`Table::approval`] | `ap#…`, `al#…`, `aa#…` | 6 writes + 1 index, 1 read |
 //! | all approvals, all of a span of time | [`Table::approvals`], [`Table::walk_approvals`] | `al#…`, then `ap#…` | by page |
 //! | attempts of the certification | [`Table::begin_attempt`], [`Table::is_of_earlier_attempt`] | `ca#{company}#{env}` / number | 1 write, 1 read in CerteCF |
-//! | what we answered to a receipt | [`Table::given_answer`] | `aa#{company}#{env}#{rnc}` / e-NCF | 1 read |
+//! | what we answered to a receipt | [`Table::given_answer`] | `aa#{company}#{env}#{rnc}` / e-NCF | 1 read; pages in batches |
 //! | numbers that are annulled | [`Table::create_annulment`], [`Table::take_annulled_numbers`] | `av#…`; `n#…` | 2 writes a number |
 //! | a seed is used once | [`Table::use_seed`] | `seed#{nonce}` | 1 write |
 //! | the authority's token | [`Table::token`] | `tok#{certificate}#{env}` | 1 read |

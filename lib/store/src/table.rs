@@ -10,6 +10,7 @@ mod approvals;
 mod attempts;
 mod audit;
 mod authority;
+mod batch;
 mod breaker;
 mod certificates;
 mod change;

@@ -265,7 +265,9 @@ async fn b7_approvals_of_certecf_are_listed_and_a_new_attempt_answers_anew() {
         world.post("acecf/submit", &answer(encf, encf, "1")).await.expect(200);
         world.stack.clock().advance(jiff::SignedDuration::from_secs(1));
     }
+    world.stack.calls().reset();
     let listed = world.get("acecf?limit=2").await.expect(200);
+    assert_eq!(world.stack.calls().count("BatchGetItem"), 1);
     let names = |listed: &Value| -> Vec<String> {
         let items = listed["items"].as_array().unwrap().iter();
         items.map(|item| item["encf"].as_str().unwrap().to_owned()).collect()

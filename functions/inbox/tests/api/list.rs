@@ -123,6 +123,40 @@ async fn b5_the_status_says_how_far_the_company_came() {
 }
 
 #[tokio::test]
+async fn r7_the_answers_to_a_page_are_read_in_one_request() {
+    let api = Api::start().await;
+    let mut items = Vec::new();
+    for number in 1..=12 {
+        items.push(api.receive(&format!("E31{number:010}")).await);
+    }
+    api.answered(&items[11], EstadoAprobacion::Aceptado).await;
+    // The first request reads the key and notes that it is used.
+    api.get(INBOX).await.expect(200);
+    api.stack.calls().reset();
+    let list = api.get(INBOX).await.expect(200);
+    let statuses: Vec<_> = list["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|item| &item["status"])
+        .collect();
+    assert_eq!(statuses[..2], [&json!("approved"), &json!("received")]);
+    // Beside them the number of items and the items.
+    let counts: Vec<_> = api.stack.calls().counts().into_iter().collect();
+    let expected = [("DynamoDB BatchGetItem", 1), ("DynamoDB Query", 2)];
+    assert_eq!(counts, expected.map(|(call, count)| (call.to_owned(), count)));
+    // Two documents may have one number.
+    let numbers = [11, 10, 11].map(|place: usize| (items[place].rnc_emisor.clone(), items[place].encf));
+    let given = api
+        .stack
+        .table()
+        .given_answers(&api.company.scope, numbers.to_vec())
+        .await;
+    let given: Vec<_> = given.unwrap().iter().map(Option::is_some).collect();
+    assert_eq!(given, [true, false, true]);
+}
+
+#[tokio::test]
 async fn s4_a_page_of_the_largest_foreign_texts_fits_a_functions_answer() {
     const LARGEST_ANSWER: usize = 6 * 1024 * 1024;
     let api = Api::start().await;

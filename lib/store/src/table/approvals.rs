@@ -319,9 +319,11 @@ impl Table {
             let id = keys::listed_approval_id(place.sk()?);
             ids.push(id.ok_or_else(|| place.corrupt(SK, "names no approval"))?);
         }
-        let found = futures::future::try_join_all(ids.iter().map(|id| self.approval(scope, id))).await?;
+        let keys = ids.iter().map(|id| keys::approval(scope, id));
+        let found = self.read_many("read approvals", keys, true).await?;
         // Both items are written in one transaction.
-        Ok(found.into_iter().flatten().collect())
+        let read = |id: &ApprovalId| Some(read(*id, found.get(&keys::approval(scope, id))?));
+        ids.iter().filter_map(read).collect()
     }
 
     pub async fn approval(&self, scope: &Scope, id: &ApprovalId) -> Result<Option<Approval>, StoreError> {
@@ -338,15 +340,7 @@ impl Table {
     ) -> Result<Option<GivenAnswer>, StoreError> {
         let key = keys::given_answer(scope, rnc_emisor, encf);
         let stored = self.read("read given answer", &key).await?;
-        let given = stored.map(|stored| {
-            Ok::<_, StoreError>(GivenAnswer {
-                approval: stored.parse(ID)?,
-                estado: stored.parse(ESTADO)?,
-                acecf: ContentHash::from_bytes(stored.hash(ACECF)?),
-                created_at: stored.instant(CREATED_AT)?,
-            })
-        });
-        given.transpose()
+        stored.as_ref().map(read_given).transpose()
     }
 
     /// The same for a page of receipts, in their order.
@@ -355,10 +349,13 @@ impl Table {
         scope: &Scope,
         receipts: Vec<(Rnc, Encf)>,
     ) -> Result<Vec<Option<GivenAnswer>>, StoreError> {
-        let reads = receipts
+        let keys = receipts
             .iter()
-            .map(|(rnc_emisor, encf)| self.given_answer(scope, rnc_emisor, encf));
-        futures::future::try_join_all(reads).await
+            .map(|(rnc_emisor, encf)| keys::given_answer(scope, rnc_emisor, encf));
+        let keys: Vec<_> = keys.collect();
+        let found = self.read_many("read given answers", keys.iter().cloned(), true).await?;
+        let given = |key| found.get(key).map(read_given).transpose();
+        keys.iter().map(given).collect()
     }
 
     /// Begins the next attempt, for whoever comes first; until the lease ends it is nobody else's. `false`: another has it.
@@ -473,6 +470,15 @@ fn read(id: ApprovalId, stored: &Stored) -> Result<Approval, StoreError> {
         authority_answer: owned(AUTHORITY_ANSWER)?,
         attempts: stored.parse(ATTEMPTS)?,
         next_action_at: stored.opt_parse(DUE.sk)?,
+    })
+}
+
+fn read_given(stored: &Stored) -> Result<GivenAnswer, StoreError> {
+    Ok(GivenAnswer {
+        approval: stored.parse(ID)?,
+        estado: stored.parse(ESTADO)?,
+        acecf: ContentHash::from_bytes(stored.hash(ACECF)?),
+        created_at: stored.instant(CREATED_AT)?,
     })
 }
 

@@ -59,7 +59,7 @@ pub(crate) const TRACK: Index = Index {
 pub(crate) const LOCK_PARTITIONS: u64 = 16;
 
 /// The primary key of one item.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Key {
     pub(crate) pk: String,
     pub(crate) sk: String,

@@ -6,7 +6,6 @@
 //! each send, `holding.rs` what waits for the authority, `missing.rs` what it does not find any more, `stuck.rs` the alarms about what waits too long, `verdict.rs` and `ending.rs` the end of the way, `notes.rs` what notes take from the receipts that they modify,
 //! `delivery.rs` the way to the buyer, `buyer.rs` what the buyer says, `finding.rs` the other ways to a receipt, `listing.rs` many of them in order, `walking.rs` all of a span.
 
-mod batch;
 mod buyer;
 mod creation;
 mod delivery;
@@ -218,6 +217,13 @@ impl Table {
     pub async fn receipt_eventual(&self, scope: &Scope, id: &ReceiptId) -> Result<Option<Receipt>, StoreError> {
         let stored = self.read_eventual("read receipt", &keys::receipt(scope, id)).await?;
         stored.map(|stored| record::read(&stored)).transpose()
+    }
+
+    /// The receipts themselves, in the order of their ids.
+    async fn receipts_by_ids(&self, scope: &Scope, ids: &[ReceiptId]) -> Result<Vec<Receipt>, StoreError> {
+        let keys: Vec<_> = ids.iter().map(|id| keys::receipt(scope, id)).collect();
+        let found = self.read_many("read receipts", keys.iter().cloned(), false).await?;
+        keys.iter().filter_map(|key| found.get(key)).map(record::read).collect()
     }
 }
 
