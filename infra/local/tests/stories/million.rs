@@ -209,17 +209,17 @@ async fn check(stack: &TestStack, company: &TestCompany) {
     print(stack, "check, a part of a day", &mut times, &receipts);
 }
 
-/// The audit archive: of everything, which is refused as too large, and of one day, whose documents are missing.
+/// The audit archive: of the whole year, which is refused as too large, and of one day, whose documents are missing.
 async fn audit(stack: &TestStack, company: &TestCompany) {
     let function = http(stack, "audit-export");
     let (key, today) = (Some(company.api_key.as_str()), fiscal_day(stack.clock().now()));
-    let day = today.saturating_sub(40.days());
     let orders = [
-        ("audit of everything, refused", String::new(), 422),
-        ("audit of a day", format!("?date_from={day}&date_to={day}"), 200),
+        ("audit of the year, refused", i64::from(DAYS), 0, 422),
+        ("audit of a day", 40, 40, 200),
     ];
-    for (what, query, status) in orders {
-        let path = format!("/api/v1/client/audit-export{query}");
+    for (what, from, to, status) in orders {
+        let [from, to] = [from, to].map(|ago| today.saturating_sub(ago.days()));
+        let path = format!("/api/v1/client/audit-export?date_from={from}&date_to={to}");
         stack.calls().reset();
         let began = Instant::now();
         let answer = request(&function, Method::GET, &path, key, None).await;

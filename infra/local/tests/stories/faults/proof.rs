@@ -196,8 +196,10 @@ async fn bytes_agree(caller: &Caller, number: &str, records: &[&Value], document
         let id = record["public_id"].as_str().unwrap();
         for kind in &kinds {
             let file = if *kind == "RFCE" { "rfce" } else { "xml" };
-            let bytes = caller.download(&format!("/ecf/{id}/{file}")).await;
-            ours.insert(hex::encode(Sha256::digest(bytes)));
+            let found = caller.find(&format!("/ecf/{id}/{file}")).await;
+            // A number that a rejected summary left free may be on a receipt that was sent whole.
+            assert!(found.is_some() || kinds.len() > 1, "{id} has no {file}");
+            ours.extend(found.map(|bytes| hex::encode(Sha256::digest(bytes))));
         }
     }
     let theirs: Vec<&str> = documents.iter().map(|one| one["sha256"].as_str().unwrap()).collect();
