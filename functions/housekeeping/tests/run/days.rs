@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use ecf::{ReceiptState, ReceiptType};
 use ecf_store::{
-    CompanyId, DayCounts, NewReceipt, OutboxEntry, PageRequest, Receipt, ReceiptFilter, ReceiptId, Scope, Verdict,
-    fiscal_day,
+    CompanyId, DayCounts, Failure, NewReceipt, OutboxEntry, PageRequest, Receipt, ReceiptFilter, ReceiptId, Recorded,
+    Scope, Verdict, fiscal_day,
 };
 use housekeeping::run;
 use jiff::{SignedDuration, ToSpan as _};
@@ -165,7 +165,10 @@ impl World {
                 0 => damaged = DayCounts::none(counts.day),
                 1 => damaged.add_all(&counts),
                 2 => damaged.add(ReceiptType::E31, ReceiptState::Rejected, "5.00"),
-                3 => damaged.ended.clear(),
+                3 => {
+                    damaged.ended.clear();
+                    damaged.failed.insert(ReceiptType::E33, 9);
+                }
                 _ => continue,
             }
             let table = self.stack.table();
@@ -232,6 +235,58 @@ async fn r2_a_late_verdict_whose_count_is_lost_shows_in_lists_at_once_and_in_the
     assert_eq!(world.counters().await, books(&receipts));
     assert!(table.closing(&scope).await.unwrap().late.is_empty());
     assert_lists(&world, &receipts).await;
+}
+
+#[tokio::test]
+async fn r7_failed_receipts_of_closed_days_are_found_by_counters_and_nowhere_else() {
+    let world = World::start().await;
+    let (table, scope) = (world.stack.table(), world.company.scope);
+    let early = world.signed("E310000000001").await;
+    world.advance(SignedDuration::from_mins(1));
+    let mut receipts = many_receipts(&world).await;
+    receipts.push(early.clone());
+    world.close_days().await;
+
+    // It fails when its day is closed long since, and later goes on its way again.
+    let failure = Failure {
+        code: "refused",
+        message: "no",
+        taxauth_response: None,
+    };
+    table.record_failed(&scope, &early, failure, world.now()).await.unwrap();
+    let failed = world.receipt(&early).await;
+    for (late, is_retried) in [(&failed, false), (&failed, true)] {
+        if is_retried {
+            let retried = table.retry_failed(&scope, late, world.now()).await.unwrap();
+            assert!(matches!(retried, Recorded::Now(_)), "{retried:?}");
+        }
+        let last = receipts.len() - 1;
+        receipts[last] = world.receipt(late).await;
+        assert_lists(&world, &receipts).await;
+        world.advance(SignedDuration::from_mins(26));
+        world.close_days().await;
+        assert!(table.closing(&scope).await.unwrap().late.is_empty());
+        assert_eq!(world.counters().await, books(&receipts));
+        assert_lists(&world, &receipts).await;
+    }
+
+    world.stack.leave_messages();
+    // Days and months with no failed receipt are not read, nor are those of the failed ones behind the page.
+    let filter = ReceiptFilter {
+        state: Some(ReceiptState::Failed),
+        ..ReceiptFilter::default()
+    };
+    let page = PageRequest {
+        limit: 1,
+        offset: 0,
+        after: None,
+    };
+    world.stack.calls().reset();
+    let found = table.list_receipts(&scope, &filter, &page, world.now()).await.unwrap();
+    assert!(found.total > 2);
+    let queries = world.stack.calls().counts()["DynamoDB Query"];
+    // What is closed, the months, the days before and behind them, today; the days of two months, and the receipts of two days.
+    assert_eq!(queries, 9);
 }
 
 #[tokio::test]

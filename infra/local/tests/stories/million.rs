@@ -105,6 +105,10 @@ fn print(stack: &TestStack, what: &str, times: &mut [Duration], total: &serde_js
 async fn r7_what_a_million_receipts_cost() {
     let stack = TestStack::start().await;
     let company = stack.company_builder().without_ranges().build().await;
+    // An archive begins with the company.
+    stack
+        .clock()
+        .advance(SignedDuration::from_hours(24) * (i32::try_from(DAYS).unwrap() + 1));
     let count = receipts();
     let began = Instant::now();
     seed(&stack, &company, count).await;
@@ -126,8 +130,8 @@ async fn r7_what_a_million_receipts_cost() {
         "status=signed".to_owned(),
         "ecf_type=44".to_owned(),
         format!("ecf_type=32&status=accepted&offset={}", deep / 2),
-        "date_from=2026-03-05&date_to=2026-09-20".to_owned(),
-        "date_from=2026-03-05T10:00:00&date_to=2026-09-20T11:00:00&status=rejected".to_owned(),
+        "date_from=2027-03-05&date_to=2027-09-20".to_owned(),
+        "date_from=2027-03-05T10:00:00&date_to=2027-09-20T11:00:00&status=rejected".to_owned(),
         "external_id=POS".to_owned(),
         "external_id=SO-1000".to_owned(),
         "encf=E320000001001".to_owned(),
@@ -190,17 +194,17 @@ async fn check(stack: &TestStack, company: &TestCompany) {
     print(stack, "check, a part of a day", &mut times, &receipts);
 }
 
-/// The audit archive: of everything, which is refused as too large, and of one day, whose documents are missing.
+/// The audit archive: of the whole year, which is refused as too large, and of one day, whose documents are missing.
 async fn audit(stack: &TestStack, company: &TestCompany) {
     let function = http(stack, "audit-export");
     let (key, today) = (Some(company.api_key.as_str()), fiscal_day(stack.clock().now()));
-    let day = today.saturating_sub(40.days());
     let orders = [
-        ("audit of everything, refused", String::new(), 422),
-        ("audit of a day", format!("?date_from={day}&date_to={day}"), 200),
+        ("audit of the year, refused", i64::from(DAYS), 0, 422),
+        ("audit of a day", 40, 40, 200),
     ];
-    for (what, query, status) in orders {
-        let path = format!("/api/v1/client/audit-export{query}");
+    for (what, from, to, status) in orders {
+        let [from, to] = [from, to].map(|ago| today.saturating_sub(ago.days()));
+        let path = format!("/api/v1/client/audit-export?date_from={from}&date_to={to}");
         stack.calls().reset();
         let began = Instant::now();
         let answer = request(&function, Method::GET, &path, key, None).await;

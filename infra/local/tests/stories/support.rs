@@ -197,10 +197,19 @@ impl Caller {
 
     /// A file, byte for byte.
     pub(crate) async fn download(&self, path: &str) -> Vec<u8> {
+        let found = self.find(path).await;
+        found.unwrap_or_else(|| panic!("{path} does not exist"))
+    }
+
+    /// A file, if there is one.
+    pub(crate) async fn find(&self, path: &str) -> Option<Vec<u8>> {
         let request = self.http.get(format!("{}/api/v1{path}", self.base_url));
         let response = request.header("X-API-Key", &self.key).send().await.unwrap();
+        if response.status() == 404 {
+            return None;
+        }
         assert_eq!(response.status(), 200, "{path}");
-        response.bytes().await.unwrap().to_vec()
+        Some(response.bytes().await.unwrap().to_vec())
     }
 
     /// What a browser asks before a page of this origin may send a request with this method.

@@ -4,7 +4,7 @@
 //! Counters are written beside a receipt, so a count can be lost or written twice. Housekeeping compares each day once, half an
 //! hour after its end, and sums up each month that is over. A receipt of an earlier day that reaches its end later may lose its
 //! count too: it leaves a late change here before its state is written, and the day is compared again when whoever wrote the change
-//! is certainly done. Until then lists read that day from the index. So no list depends on a counter that nobody compared.
+//! is certainly done. The same holds for a receipt of an earlier day that becomes `failed` or leaves that state. Until then lists read that day from the index. So no list depends on a counter that nobody compared.
 
 use std::collections::BTreeSet;
 
@@ -119,7 +119,7 @@ impl Table {
         self.put_new("begin closing", item).await.map(|_| ())
     }
 
-    /// Says that a receipt of this day is about to reach its end.
+    /// Says that a receipt of this day is about to reach its end, to become `failed` or to be so no more.
     pub(super) async fn note_late_change(&self, scope: &Scope, day: Date, now: Timestamp) -> Result<(), StoreError> {
         let change = Change::of(keys::late_change(scope, day))
             .set(LATE_AT, instant(now))
@@ -179,10 +179,10 @@ impl Table {
             let kept = self.latest_day_counts(scope, day, day).await?;
             let kept = kept.into_iter().next().unwrap_or_else(|| DayCounts::none(day));
             let counted = self.counted_by_list(scope, day).await?;
-            let is_corrected = kept != counted;
             if !self.correct_counts(scope, &kept, &counted).await? {
                 continue;
             }
+            let is_corrected = kept.clone().without_failed() != counted.without_failed();
             if closing.until.is_some_and(|until| day.last_of_month() <= until) {
                 self.sum_up_month(scope, day.first_of_month()).await?;
             }

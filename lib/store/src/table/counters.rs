@@ -31,6 +31,8 @@ pub struct DayCounts {
     pub day: Date,
     pub created: BTreeMap<ReceiptType, u64>,
     pub ended: BTreeMap<(ReceiptType, ReceiptState), u64>,
+    /// How many were `failed` when the day was last counted by its list; nothing counts them before.
+    pub failed: BTreeMap<ReceiptType, u64>,
     /// What the created ones (without a state) and the ended ones come to, in centavos.
     pub centavos: BTreeMap<(ReceiptType, Option<ReceiptState>), u128>,
 }
@@ -42,6 +44,7 @@ impl DayCounts {
             day,
             created: BTreeMap::new(),
             ended: BTreeMap::new(),
+            failed: BTreeMap::new(),
             centavos: BTreeMap::new(),
         }
     }
@@ -55,6 +58,9 @@ impl DayCounts {
             *self.ended.entry((ecf_type, state)).or_default() += 1;
             *self.centavos.entry((ecf_type, Some(state))).or_default() += centavos;
         }
+        if state == ReceiptState::Failed {
+            *self.failed.entry(ecf_type).or_default() += 1;
+        }
     }
 
     /// Adds the counts of another day.
@@ -65,9 +71,19 @@ impl DayCounts {
         for (of, count) in &other.ended {
             *self.ended.entry(*of).or_default() += count;
         }
+        for (ecf_type, count) in &other.failed {
+            *self.failed.entry(*ecf_type).or_default() += count;
+        }
         for (of, centavos) in &other.centavos {
             *self.centavos.entry(*of).or_default() += centavos;
         }
+    }
+
+    /// These counts without the failed receipts, which are right only on a closed day.
+    #[must_use]
+    pub fn without_failed(mut self) -> Self {
+        self.failed.clear();
+        self
     }
 }
 
@@ -103,11 +119,15 @@ pub(super) fn names(counts: &DayCounts) -> BTreeMap<String, u128> {
         .ended
         .iter()
         .map(|((ecf_type, state), count)| (count_name(*ecf_type, Some(*state)), u128::from(*count)));
+    let failed = counts
+        .failed
+        .iter()
+        .map(|(ecf_type, count)| (count_name(*ecf_type, Some(ReceiptState::Failed)), u128::from(*count)));
     let amounts = counts
         .centavos
         .iter()
         .map(|((ecf_type, state), centavos)| (amount_name(*ecf_type, *state), *centavos));
-    created.chain(ended).chain(amounts).collect()
+    created.chain(ended).chain(failed).chain(amounts).collect()
 }
 
 fn count_name(ecf_type: ReceiptType, state: Option<ReceiptState>) -> String {
@@ -217,6 +237,7 @@ pub(super) fn read_counts_of(stored: &Stored, day: Date) -> Result<DayCounts, St
         let count = stored.count(name)?;
         match state {
             None => counts.created.insert(ecf_type, count),
+            Some(ReceiptState::Failed) => counts.failed.insert(ecf_type, count),
             Some(state) => counts.ended.insert((ecf_type, state), count),
         };
     }

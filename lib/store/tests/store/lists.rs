@@ -90,6 +90,7 @@ async fn counters_hold_days_types_and_states_apart() {
                     ((T31, ReceiptState::Accepted), 1),
                     ((T31, ReceiptState::ConditionallyAccepted), 1),
                 ]),
+                failed: BTreeMap::new(),
                 centavos: BTreeMap::from([
                     ((T31, None), 177_000),
                     ((T31, Some(ReceiptState::Accepted)), 11_800),
@@ -101,6 +102,7 @@ async fn counters_hold_days_types_and_states_apart() {
                 day: friday,
                 created: BTreeMap::from([(T31, 5)]),
                 ended: BTreeMap::new(),
+                failed: BTreeMap::new(),
                 centavos: BTreeMap::from([((T31, None), 59_000)]),
             },
         ]

@@ -13,7 +13,7 @@ use crate::{
 impl Table {
     /// Writes the step that ends a receipt's way, or its attempt: every way to a final state and to `failed` goes through here.
     ///
-    /// A receipt of a day that is over leaves a late change before it becomes final, because its day's counters may be closed.
+    /// A receipt of a day that is over leaves a late change first, because its day's counters may be closed.
     pub(super) async fn end(
         &self,
         operation: &'static str,
@@ -22,7 +22,7 @@ impl Table {
         change: Change,
         now: Timestamp,
     ) -> Result<Applied, StoreError> {
-        if !next.is_final() {
+        if !next.is_final() && next != ReceiptState::Failed {
             return self.settle(operation, (scope, id), next, change).await;
         }
         let since = created_since(now);

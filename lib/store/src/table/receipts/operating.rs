@@ -15,6 +15,7 @@ use crate::{
     table::{
         Table,
         change::Change,
+        closing::created_since,
         due,
         item::{instant, text},
         keys::{self, DUE, TRACK},
@@ -37,6 +38,9 @@ impl Table {
             .remove(&LEASE)
             .remove(&[ERROR_CODE, ERROR_MESSAGE, RESPONSE]);
         let change = as_the_table_says_to_operators(change, next, as_seen);
+        if seen.created_at < created_since(now) {
+            self.note_late_change(scope, seen.day(), now).await?;
+        }
         recorded(self.apply("retry failed receipt", change).await?)
     }
 

@@ -75,22 +75,29 @@ impl ReceiptFilter {
         }
     }
 
-    /// What the counters know; `None`: they do not tell the states apart that are no end.
+    /// What the counters of a closed day know, or of today, where nobody counts the failed ones yet. `None`: they do not tell the
+    /// other states apart.
     pub(super) fn known(&self, counts: &DayCounts) -> Option<u64> {
         let is_asked = |ecf_type: &ReceiptType| self.ecf_type.is_none_or(|asked| asked == *ecf_type);
         let created = counts.created.iter().filter(|(ecf_type, _)| is_asked(ecf_type));
         let created: u64 = created.map(|(_, count)| count).sum();
-        let ended = |state: Option<ReceiptState>| -> u64 {
-            let ended = counts
-                .ended
-                .iter()
-                .filter(|((ecf_type, end), _)| is_asked(ecf_type) && state.is_none_or(|state| state == *end));
-            ended.map(|(_, count)| count).sum()
+        let ended = counts
+            .ended
+            .iter()
+            .map(|((ecf_type, state), count)| (ecf_type, *state, count));
+        let failed = counts
+            .failed
+            .iter()
+            .map(|(ecf_type, count)| (ecf_type, ReceiptState::Failed, count));
+        let counted = |state: Option<ReceiptState>| -> u64 {
+            let all = ended.clone().chain(failed.clone());
+            let asked = all.filter(|(ecf_type, of, _)| is_asked(ecf_type) && state.is_none_or(|state| state == *of));
+            asked.map(|(_, _, count)| count).sum()
         };
         match self.state {
             None => Some(created),
-            Some(state) if state.is_final() => Some(ended(Some(state))),
-            Some(_) => (created <= ended(None)).then_some(0),
+            Some(state) if state.is_final() || created <= counted(None) => Some(counted(Some(state))),
+            Some(_) => None,
         }
     }
 }
