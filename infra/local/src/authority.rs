@@ -7,7 +7,7 @@ use std::path::Path;
 use ecf::Rnc;
 use ecf_runtime::{Clock, Error};
 use jiff::{SignedDuration, Timestamp};
-use xmldsig::testing::{self, Cipher, Party};
+use test_certificates::{Cipher, Party};
 
 use crate::folder;
 
@@ -40,7 +40,7 @@ impl Authority {
     pub(crate) fn certify(&self, rnc: &Rnc, name: &str, now: Timestamp) -> Result<Vec<u8>, Error> {
         let (from, until) = validity(now);
         let holder = self.0.issue(name, &format!("RNC{rnc}"), from, until)?;
-        Ok(testing::file(
+        Ok(test_certificates::file(
             Some(&holder),
             &[&holder],
             Cipher::Aes256,

@@ -17,7 +17,7 @@ use openssl::pkcs12::Pkcs12;
 use openssl::pkey::{PKey, Private};
 use openssl::sign::Signer;
 use serde_json::{Value, json};
-use xmldsig::{Identity, testing};
+use xmldsig::Identity;
 
 const PIN: &str = "clave";
 
@@ -32,7 +32,7 @@ fn main() {
         "2020-01-01T00:00:00Z".parse().unwrap(),
         "2040-01-01T00:00:00Z".parse().unwrap(),
     );
-    let p12 = testing::pkcs12("Firma de prueba", "IDCDO-00100000001", PIN, from, to).unwrap();
+    let p12 = test_certificates::pkcs12("Firma de prueba", "IDCDO-00100000001", PIN, from, to).unwrap();
     let identity = Identity::from_pkcs12(&p12, PIN, from).unwrap();
     let key = Pkcs12::from_der(&p12).unwrap().parse2(PIN).unwrap().pkey.unwrap();
     println!("{:>34} {:>10} {:>10}", "", "µs", "× RSA");

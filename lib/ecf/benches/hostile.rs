@@ -13,7 +13,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use ecf::{Document, Heading, structure};
-use xmldsig::{Identity, Limits, testing};
+use xmldsig::{Identity, Limits};
 
 /// The largest body that `reception` takes.
 const LARGEST: usize = 4 * 1024 * 1024;
@@ -183,6 +183,6 @@ fn identity() -> Identity {
         "2020-01-01T00:00:00Z".parse().unwrap(),
         "2040-01-01T00:00:00Z".parse().unwrap(),
     );
-    let p12 = testing::pkcs12("Firma de prueba", "IDCDO-00100000001", PIN, from, to).unwrap();
+    let p12 = test_certificates::pkcs12("Firma de prueba", "IDCDO-00100000001", PIN, from, to).unwrap();
     Identity::from_pkcs12(&p12, PIN, from).unwrap()
 }

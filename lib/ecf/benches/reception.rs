@@ -15,7 +15,7 @@ use openssl::hash::MessageDigest;
 use openssl::pkcs12::Pkcs12;
 use openssl::pkey::{PKey, Private, Public};
 use openssl::sign::{Signer, Verifier};
-use xmldsig::{Identity, Limits, testing};
+use xmldsig::{Identity, Limits};
 
 const PIN: &str = "clave";
 
@@ -30,7 +30,7 @@ fn main() {
         "2020-01-01T00:00:00Z".parse().unwrap(),
         "2040-01-01T00:00:00Z".parse().unwrap(),
     );
-    let p12 = testing::pkcs12("Firma de prueba", "IDCDO-00100000001", PIN, from, to).unwrap();
+    let p12 = test_certificates::pkcs12("Firma de prueba", "IDCDO-00100000001", PIN, from, to).unwrap();
     let identity = Identity::from_pkcs12(&p12, PIN, from).unwrap();
     let parsed = Pkcs12::from_der(&p12).unwrap().parse2(PIN).unwrap();
     let private = parsed.pkey.unwrap();

@@ -6,7 +6,7 @@
 use std::sync::OnceLock;
 
 use jiff::{SignedDuration, Timestamp};
-use xmldsig::{Identity, Limits, Method, canonicalize, sign_foreign, testing};
+use xmldsig::{Identity, Limits, Method, canonicalize, sign_foreign};
 
 use crate::answer::Answer;
 use crate::body::Body;
@@ -51,7 +51,12 @@ pub fn seed(bytes: &[u8]) {
             "2020-01-01T00:00:00Z".parse().unwrap(),
             "2040-01-01T00:00:00Z".parse().unwrap(),
         );
-        Identity::from_pkcs12(&testing::pkcs12("Firma", "1", "", from, to).unwrap(), "", from).unwrap()
+        Identity::from_pkcs12(
+            &test_certificates::pkcs12("Firma", "1", "", from, to).unwrap(),
+            "",
+            from,
+        )
+        .unwrap()
     });
     if !is_seed(bytes) || sign_foreign(bytes, identity, &Limits::default()).is_err() {
         return;

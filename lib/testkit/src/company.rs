@@ -206,7 +206,7 @@ pub fn test_p12() -> &'static [u8] {
     P12.get_or_init(|| {
         let from = "2026-01-01T04:00:00Z".parse().expect("a constant instant");
         let until = "2029-01-01T04:00:00Z".parse().expect("a constant instant");
-        xmldsig::testing::pkcs12("PRUEBA DEL SISTEMA", "IDCDO-00100000001", P12_PIN, from, until)
+        test_certificates::pkcs12("PRUEBA DEL SISTEMA", "IDCDO-00100000001", P12_PIN, from, until)
             .expect("OpenSSL makes a certificate")
     })
 }

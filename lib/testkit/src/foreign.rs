@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use ecf::Fecha;
 use jiff::Timestamp;
-use xmldsig::testing::{Cipher, Party, file};
+use test_certificates::{Cipher, Party, file};
 use xmldsig::{Identity, sign};
 
 use crate::{P12_PIN, TestStack, test_p12};

@@ -37,6 +37,33 @@ fn every_dependency_of_the_deployed_programs_has_a_row() {
     assert!(gone.is_empty(), "rows without a dependency: {gone:?}");
 }
 
+#[test]
+fn a_release_build_of_everything_links_no_test_feature() {
+    let mut seen = 0;
+    for folder in ["functions", "lib", "infra"] {
+        for package in fs::read_dir(repository(folder)).unwrap() {
+            let package = package.unwrap();
+            let Ok(manifest) = fs::read_to_string(package.path().join("Cargo.toml")) else {
+                continue;
+            };
+            seen += 1;
+            for (name, value) in section(&manifest, "[dependencies]") {
+                let is_for_tests = value.contains("\"testing\"") || value.contains("\"fuzzing\"");
+                assert!(!is_for_tests, "{:?}: {name} ={value}", package.path());
+                // Makes keys that nobody guards.
+                let may_make_certificates = folder == "infra" || package.file_name() == "testkit";
+                let is_optional = value.contains("optional = true");
+                assert!(
+                    name != "test-certificates" || may_make_certificates || is_optional,
+                    "{:?}: {name}",
+                    package.path()
+                );
+            }
+        }
+    }
+    assert!(seen > 30, "{seen}");
+}
+
 /// Names and values of a section of a manifest.
 fn section(manifest: &str, heading: &str) -> Vec<(String, String)> {
     let lines = manifest.lines().skip_while(|line| *line != heading).skip(1);

@@ -20,7 +20,7 @@ use openssl::hash::MessageDigest;
 use openssl::pkcs12::Pkcs12;
 use openssl::pkey::{PKey, Private, Public};
 use openssl::sign::{Signer, Verifier};
-use xmldsig::testing::{self, Cipher, Party};
+use test_certificates::{Cipher, Party};
 use xmldsig::{Identity, Limits, sign, sign_foreign, verify};
 
 const PASSWORD: &str = "clave";
@@ -48,7 +48,7 @@ fn main() {
         "2040-01-01T00:00:00Z".parse().unwrap(),
     );
     let party = Party::new("Firma de prueba", "IDCDO-00100000001", from, to).unwrap();
-    let p12 = testing::file(Some(&party), &[&party], Cipher::Aes256, PASSWORD).unwrap();
+    let p12 = test_certificates::file(Some(&party), &[&party], Cipher::Aes256, PASSWORD).unwrap();
     let identity = Identity::from_pkcs12(&p12, PASSWORD, from).unwrap();
     let parsed = Pkcs12::from_der(&p12).unwrap().parse2(PASSWORD).unwrap();
     let private = parsed.pkey.unwrap();
@@ -92,7 +92,7 @@ fn main() {
         ("3DES", Cipher::TripleDes),
         ("RC2-40", Cipher::Rc2With40Bits),
     ] {
-        let p12 = testing::file(Some(&party), &[&party], cipher, PASSWORD).unwrap();
+        let p12 = test_certificates::file(Some(&party), &[&party], cipher, PASSWORD).unwrap();
         bench.compare(
             &format!("open a P12, {name}"),
             || None,

@@ -13,7 +13,7 @@ use std::error::Error;
 use std::path::Path;
 
 use jiff::Timestamp;
-use xmldsig::testing::{self, Cipher, Party};
+use test_certificates::{Cipher, Party};
 use xmldsig::{Identity, Limits, Method, canonicalize, sign_foreign, verify};
 
 const PIN: &str = "clave";
@@ -60,7 +60,7 @@ fn keys(folder: &Path) -> Result<(), Box<dyn Error>> {
         "2020-01-01T00:00:00Z".parse()?,
         "2040-01-01T00:00:00Z".parse()?,
     )?;
-    let p12 = testing::file(Some(&party), &[&party], Cipher::Aes256, PIN)?;
+    let p12 = test_certificates::file(Some(&party), &[&party], Cipher::Aes256, PIN)?;
     std::fs::write(folder.join("identity.p12"), p12)?;
     std::fs::write(folder.join("key.pem"), party.key_pem()?)?;
     std::fs::write(folder.join("cert.pem"), party.certificate_pem()?)?;

@@ -22,8 +22,6 @@ mod pkcs12;
 mod references;
 mod rsa;
 mod sign;
-#[cfg(feature = "testing")]
-pub mod testing;
 mod trust;
 mod unsigned;
 mod verify;
@@ -35,6 +33,7 @@ pub use choice::{Choice, Unusable};
 pub use identity::{Identity, ProofError};
 pub use pkcs12::{
     InspectedCertificate, InspectedKey, Inspection, P12Error, P12Problem, Protection, Reencrypted, inspect_pkcs12,
+    pkcs12_file,
 };
 pub use sign::{SignError, Signed, sign, sign_foreign};
 pub use trust::{Authorities, AuthoritiesError, Chain, UntrustedError};

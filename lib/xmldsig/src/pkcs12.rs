@@ -14,7 +14,7 @@ mod mac;
 mod mangling;
 mod password;
 pub(crate) mod structure;
-pub(crate) mod writer;
+mod writer;
 
 use jiff::Timestamp;
 use openssl::pkey::{PKey, PKeyRef, Private};
@@ -26,7 +26,7 @@ use crate::identity::Identity;
 use contents::Contents;
 pub use inspection::{InspectedCertificate, InspectedKey, Inspection, P12Problem, Protection};
 use password::Forms;
-pub use writer::Reencrypted;
+pub use writer::{Reencrypted, pkcs12_file};
 
 /// Why a PKCS#12 file does not open.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

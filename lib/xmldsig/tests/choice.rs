@@ -9,7 +9,7 @@ use openssl::pkcs12::Pkcs12;
 use openssl::pkey::PKey;
 use openssl::stack::Stack;
 use openssl::x509::X509;
-use xmldsig::testing::{self, Cipher, Mac, Party};
+use test_certificates::{Cipher, Mac, Party};
 use xmldsig::{CertificateError, Identity, P12Error, P12Problem, inspect_pkcs12};
 
 const PASSWORD: &str = "contraseña";
@@ -31,7 +31,7 @@ fn for_encryption(to: &str) -> Party {
 }
 
 fn several(keys: &[&Party], certificates: &[&Party]) -> Vec<u8> {
-    testing::assembled(keys, certificates, PASSWORD, Mac::Sha256).unwrap()
+    test_certificates::assembled(keys, certificates, PASSWORD, Mac::Sha256).unwrap()
 }
 
 fn open_at(file: &[u8], now: Timestamp) -> Identity {
@@ -105,7 +105,8 @@ fn e1_a_renewed_certificate_signs_wherever_it_stands_in_the_file() {
     for certificates in [[&expired, &renewed], [&renewed, &expired]] {
         // Of our own making, and of OpenSSL's, which puts the certificate of the key first.
         let ours = several(&[&expired], &certificates);
-        let theirs = testing::file(Some(certificates[0]), &certificates, Cipher::TripleDes, PASSWORD).unwrap();
+        let theirs =
+            test_certificates::file(Some(certificates[0]), &certificates, Cipher::TripleDes, PASSWORD).unwrap();
         for file in [ours, theirs] {
             assert_eq!(ends(&file, now()), day("2028-01-01"));
             let identity = open_at(&file, now());
@@ -175,7 +176,7 @@ fn e2_a_key_that_cannot_sign_does_not_stand_in_the_way() {
     let curve = EcGroup::from_curve_name(Nid::X9_62_PRIME256V1).unwrap();
     let elliptic = PKey::from_ec_key(EcKey::generate(&curve).unwrap()).unwrap();
     let signer = party("Firma", "2026-01-01", "2028-01-01");
-    let small = testing::Party::with_bits(1024, "Chica", day("2026-01-01"), day("2030-01-01")).unwrap();
+    let small = test_certificates::Party::with_bits(1024, "Chica", day("2026-01-01"), day("2030-01-01")).unwrap();
     assert_eq!(
         ends(&several(&[&small, &signer], &[&small, &signer]), now()),
         day("2028-01-01")
@@ -229,7 +230,7 @@ fn e2_when_no_certificate_may_sign_every_one_is_listed_with_its_reason() {
 fn e3_a_file_without_integrity_check_opens_and_says_so() {
     let signer = party("Firma", "2026-01-01", "2028-01-01");
     for (password, problem) in [("", P12Problem::NoMac), (PASSWORD, P12Problem::PasswordWithoutMac)] {
-        let file = testing::assembled(&[&signer], &[&signer], password, Mac::Absent).unwrap();
+        let file = test_certificates::assembled(&[&signer], &[&signer], password, Mac::Absent).unwrap();
         assert!(!Identity::from_pkcs12(&file, password, now()).unwrap().has_mac());
         let found = inspect_pkcs12(&file, password, now());
         assert_eq!(found.problems, [problem]);

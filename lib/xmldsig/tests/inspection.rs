@@ -3,7 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use jiff::Timestamp;
-use xmldsig::testing::{self, Cipher, Party};
+use test_certificates::{Cipher, Party};
 use xmldsig::{CertificateError, P12Error, P12Problem, PublicKey, inspect_pkcs12};
 
 const PASSWORD: &str = "prueba123";
@@ -33,7 +33,7 @@ fn a_good_file_is_told_whole() {
     let root = Party::authority("Raíz", from(), to(), None).unwrap();
     let authority = Party::authority("Autoridad", from(), to(), Some(&root)).unwrap();
     let leaf = authority.issue("Ñandú", "IDCDO-00100000001", from(), to()).unwrap();
-    let der = testing::file(Some(&leaf), &[&root, &leaf, &authority], Cipher::Aes256, PASSWORD).unwrap();
+    let der = test_certificates::file(Some(&leaf), &[&root, &leaf, &authority], Cipher::Aes256, PASSWORD).unwrap();
     let found = inspect_pkcs12(&der, PASSWORD, now());
     assert_eq!(found.size_bytes, der.len());
     assert_eq!(found.password_fits, Some(true));
@@ -75,7 +75,7 @@ fn a_good_file_is_told_whole() {
 #[test]
 fn a_wrong_password_leaves_the_algorithms_and_the_name_of_the_key() {
     let leaf = party("Firma vieja");
-    let der = testing::file(Some(&leaf), &[&leaf], Cipher::Rc2With40Bits, PASSWORD).unwrap();
+    let der = test_certificates::file(Some(&leaf), &[&leaf], Cipher::Rc2With40Bits, PASSWORD).unwrap();
     let found = inspect_pkcs12(&der, "equivocada", now());
     assert_eq!(found.password_fits, Some(false));
     assert_eq!(found.mac.unwrap().algorithm, "HMAC-SHA-1");
@@ -98,7 +98,7 @@ fn a_wrong_password_leaves_the_algorithms_and_the_name_of_the_key() {
 #[test]
 fn an_unsupported_cipher_is_named() {
     let leaf = party("Firma");
-    let der = testing::file(Some(&leaf), &[&leaf], Cipher::Rc4With128Bits, PASSWORD).unwrap();
+    let der = test_certificates::file(Some(&leaf), &[&leaf], Cipher::Rc4With128Bits, PASSWORD).unwrap();
     let found = inspect_pkcs12(&der, PASSWORD, now());
     assert_eq!(found.password_fits, Some(true));
     assert_eq!(found.encryption[0].algorithm, "PBE-SHA1-RC4-128");
@@ -110,7 +110,7 @@ fn an_unsupported_cipher_is_named() {
 #[test]
 fn dates_usage_and_mismatch_are_problems_of_the_signer() {
     let leaf = party("Firma");
-    let der = testing::file(Some(&leaf), &[&leaf], Cipher::TripleDes, PASSWORD).unwrap();
+    let der = test_certificates::file(Some(&leaf), &[&leaf], Cipher::TripleDes, PASSWORD).unwrap();
     let at = |now: &str| inspect_pkcs12(&der, PASSWORD, instant(now)).problems;
     assert!(matches!(
         at("2025-01-01T00:00:00Z").as_slice(),
@@ -121,12 +121,12 @@ fn dates_usage_and_mismatch_are_problems_of_the_signer() {
         [P12Problem::Signer(CertificateError::Expired { .. })]
     ));
     let encrypting = Party::without_signing_usage("Cifrado", "1", from(), to()).unwrap();
-    let der = testing::file(Some(&encrypting), &[&encrypting], Cipher::Aes256, PASSWORD).unwrap();
+    let der = test_certificates::file(Some(&encrypting), &[&encrypting], Cipher::Aes256, PASSWORD).unwrap();
     let found = inspect_pkcs12(&der, PASSWORD, now());
     assert_eq!(found.problems, [P12Problem::Signer(CertificateError::KeyUsage)]);
 
     let foreign = party("Ajena");
-    let der = testing::file(Some(&leaf), &[&foreign], Cipher::Aes256, PASSWORD).unwrap();
+    let der = test_certificates::file(Some(&leaf), &[&foreign], Cipher::Aes256, PASSWORD).unwrap();
     let found = inspect_pkcs12(&der, PASSWORD, now());
     assert_eq!(
         found.problems,
@@ -136,14 +136,14 @@ fn dates_usage_and_mismatch_are_problems_of_the_signer() {
         (found.keys[0].certificate, found.certificates[0].has_key),
         (None, false)
     );
-    let der = testing::file(None, &[&foreign], Cipher::Aes256, PASSWORD).unwrap();
+    let der = test_certificates::file(None, &[&foreign], Cipher::Aes256, PASSWORD).unwrap();
     assert_eq!(
         inspect_pkcs12(&der, PASSWORD, now()).problems,
         [P12Problem::File(P12Error::NoKey)]
     );
 
     let authority = Party::authority("Autoridad", from(), to(), None).unwrap();
-    let der = testing::file(Some(&authority), &[&authority], Cipher::Aes256, PASSWORD).unwrap();
+    let der = test_certificates::file(Some(&authority), &[&authority], Cipher::Aes256, PASSWORD).unwrap();
     let found = inspect_pkcs12(&der, PASSWORD, now());
     assert_eq!(
         found.problems,

@@ -16,7 +16,7 @@ use openssl::provider::Provider;
 use openssl::rsa::Rsa;
 use openssl::stack::Stack;
 use openssl::x509::X509;
-use xmldsig::{CertificateError, Identity, P12Error, P12Problem, inspect_pkcs12, testing};
+use xmldsig::{CertificateError, Identity, P12Error, P12Problem, inspect_pkcs12};
 
 const PASSWORD: &str = "prueba123";
 
@@ -36,7 +36,7 @@ fn key_and_certificate(common_name: &str) -> (PKey<Private>, X509) {
 
 fn self_signed(key: &PKey<Private>, common_name: &str) -> X509 {
     let (from, to) = (instant("2026-01-01T00:00:00Z"), instant("2028-01-01T00:00:00Z"));
-    testing::self_signed(key, common_name, "IDCDO-00100000009", from, to).unwrap()
+    test_certificates::self_signed(key, common_name, "IDCDO-00100000009", from, to).unwrap()
 }
 
 struct Recipe {
@@ -122,7 +122,7 @@ fn every_cipher_and_mac_opens_with_every_kind_of_password() {
 #[test]
 fn the_certificate_is_read_into_plain_values() {
     let (from, to) = (instant("2026-01-01T00:00:00Z"), instant("2028-01-01T00:00:00Z"));
-    let der = testing::pkcs12("Añejo Ñandú", "IDCDO-00100000001", PASSWORD, from, to).unwrap();
+    let der = test_certificates::pkcs12("Añejo Ñandú", "IDCDO-00100000001", PASSWORD, from, to).unwrap();
     let identity = Identity::from_pkcs12(&der, PASSWORD, now()).unwrap();
     let certificate = identity.certificate();
     assert_eq!(certificate.subject_cn, "Añejo Ñandú");
@@ -361,7 +361,7 @@ fn what_is_missing_or_unfit_has_its_own_error() {
 
 #[test]
 fn other_files_are_recognised() {
-    let der = testing::pkcs12(
+    let der = test_certificates::pkcs12(
         "Firma",
         "1",
         PASSWORD,
@@ -422,7 +422,7 @@ fn e4_each_conversion_of_a_file_to_text_is_named() {
     };
     let (mut with_pair, mut conversions) = (0, 0);
     for round in 0..12 {
-        let der = testing::pkcs12(
+        let der = test_certificates::pkcs12(
             &"Firma".repeat(1 + round % 3),
             "1",
             PASSWORD,
@@ -473,14 +473,14 @@ fn e4_each_conversion_of_a_file_to_text_is_named() {
 #[test]
 fn e4_a_file_that_lost_the_cr_of_a_line_end_is_told_from_a_cut_one() {
     // In the clear, so that the name stays as it is in the file.
-    let party = testing::Party::new(
+    let party = test_certificates::Party::new(
         "Firma\r\nde prueba",
         "1",
         instant("2026-01-01T00:00:00Z"),
         instant("2028-01-01T00:00:00Z"),
     )
     .unwrap();
-    let der = testing::assembled(&[&party], &[&party], "", testing::Mac::Sha256).unwrap();
+    let der = test_certificates::assembled(&[&party], &[&party], "", test_certificates::Mac::Sha256).unwrap();
     let mut converted: Vec<u8> = Vec::new();
     for &byte in &der {
         if byte == b'\n' && converted.last() == Some(&b'\r') {
@@ -502,7 +502,7 @@ fn e4_a_file_that_lost_the_cr_of_a_line_end_is_told_from_a_cut_one() {
 
 #[test]
 fn no_altered_file_opens_or_panics() {
-    let der = testing::pkcs12(
+    let der = test_certificates::pkcs12(
         "Firma",
         "1",
         PASSWORD,

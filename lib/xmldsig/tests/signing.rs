@@ -7,7 +7,7 @@ mod common;
 use common::{identity, receipt, run, shared, write};
 use openssl::pkey::PKey;
 use openssl::rsa::Rsa;
-use xmldsig::{Limits, Method, SignError, Signed, canonicalize, sign, sign_foreign, testing, verify};
+use xmldsig::{Limits, Method, SignError, Signed, canonicalize, sign, sign_foreign, verify};
 
 /// Verifies with our verifier and, where it is installed, with xmlsec1.
 fn assert_verifies(name: &str, signed: &Signed) {
@@ -85,7 +85,7 @@ fn what_xmlsec1_signs_verifies_here() {
         "2020-01-01T00:00:00Z".parse().unwrap(),
         "2040-01-01T00:00:00Z".parse().unwrap(),
     );
-    let certificate = testing::self_signed(&key, "Firma ajena", "IDCDO-00100000002", from, to).unwrap();
+    let certificate = test_certificates::self_signed(&key, "Firma ajena", "IDCDO-00100000002", from, to).unwrap();
     let key_path = write("foreign-key.pem", &key.private_key_to_pem_pkcs8().unwrap());
     let certificate_path = write("foreign-certificate.pem", &certificate.to_pem().unwrap());
     let keys = format!("{},{}", key_path.display(), certificate_path.display());

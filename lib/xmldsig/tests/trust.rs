@@ -11,7 +11,7 @@ use openssl::rsa::Rsa;
 use openssl::stack::Stack;
 use openssl::x509::extension::{BasicConstraints, KeyUsage};
 use openssl::x509::{X509, X509NameBuilder};
-use xmldsig::testing::{Cipher, Party, file};
+use test_certificates::{Cipher, Party, file};
 use xmldsig::{Authorities, AuthoritiesError, Certificate, CertificateError, Identity, UntrustedError};
 
 fn at(text: &str) -> Timestamp {

@@ -122,7 +122,7 @@ pub(crate) fn form(parts: &[(String, &[u8])]) -> Vec<u8> {
 /// A P12 of this owner with [`P12_PIN`], valid between these days.
 pub(crate) fn p12_of(owner: &str, from: &str, to: &str) -> Vec<u8> {
     let at = |day: &str| format!("{day}T00:00:00Z").parse().unwrap();
-    xmldsig::testing::pkcs12("FIRMANTE DE PRUEBA", owner, P12_PIN, at(from), at(to)).unwrap()
+    test_certificates::pkcs12("FIRMANTE DE PRUEBA", owner, P12_PIN, at(from), at(to)).unwrap()
 }
 
 pub(crate) fn id_of(certificate: &Value) -> String {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
-use xmldsig::testing::{self, Cipher, Party};
+use test_certificates::{Cipher, Party};
 
 use crate::{Api, fault, is};
 
@@ -67,7 +67,7 @@ async fn files_of_every_cipher_are_taken_and_those_that_cannot_sign_are_told_apa
     let leaf = authority.issue("Hoja", "IDCDO-00100000001", from, to).unwrap();
     let unusable = Party::without_signing_usage("Cifrado", "IDCDO-00100000001", from, to).unwrap();
     let pack = |key: Option<&Party>, certificates: &[&Party], cipher, pin: &str| {
-        testing::file(key, certificates, cipher, pin).unwrap()
+        test_certificates::file(key, certificates, cipher, pin).unwrap()
     };
     for (file, pin) in [
         (pack(Some(&signer), &[&signer], Cipher::Aes256, PIN), PIN),

@@ -4,7 +4,7 @@ use ecf_store::{CertificateFile, Identities};
 use ecf_testkit::test_p12;
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use xmldsig::testing::{self, Cipher, Mac, Party};
+use test_certificates::{Cipher, Mac, Party};
 
 use crate::{Api, INSPECT, fault, is, warnings};
 
@@ -24,7 +24,7 @@ fn for_encryption() -> Party {
 }
 
 fn packed(keys: &[&Party], certificates: &[&Party]) -> Vec<u8> {
-    testing::assembled(keys, certificates, PIN, Mac::Sha256).unwrap()
+    test_certificates::assembled(keys, certificates, PIN, Mac::Sha256).unwrap()
 }
 
 /// What the inspection says, which must be what the upload does.
@@ -161,12 +161,12 @@ async fn e2_a_file_of_which_nothing_may_sign_lists_every_certificate_with_its_re
 async fn e3_without_integrity_check_only_a_file_without_pin_is_taken_and_with_a_warning() {
     let api = Api::start().await;
     let signer = signer("2026-01-01", "2028-01-01");
-    let open = testing::assembled(&[&signer], &[&signer], "", Mac::Absent).unwrap();
+    let open = test_certificates::assembled(&[&signer], &[&signer], "", Mac::Absent).unwrap();
     let uploaded = api.upload(&open, "").await.expect(201);
     assert_eq!(warnings(&uploaded), ["no_mac"]);
     assert_eq!(codes(&inspected(&api, &open, "", true).await), ["no_mac"]);
 
-    let locked = testing::assembled(&[&signer], &[&signer], PIN, Mac::Absent).unwrap();
+    let locked = test_certificates::assembled(&[&signer], &[&signer], PIN, Mac::Absent).unwrap();
     for (file, pin) in [(&locked, PIN), (&open, "any PIN fits a file that is not encrypted")] {
         let refused = api.upload(file, pin).await.expect(422);
         assert_eq!(fault(&refused), is("body/certificate", "no_mac"));
@@ -186,7 +186,7 @@ async fn e3_without_integrity_check_only_a_file_without_pin_is_taken_and_with_a_
 async fn e3_a_stored_file_without_integrity_check_still_signs() {
     let api = Api::start().await;
     let signer = signer("2026-01-01", "2028-01-01");
-    let locked = testing::assembled(&[&signer], &[&signer], PIN, Mac::Absent).unwrap();
+    let locked = test_certificates::assembled(&[&signer], &[&signer], PIN, Mac::Absent).unwrap();
     let company = api.company.scope.company;
     api.stack
         .vault()
@@ -202,7 +202,7 @@ async fn e3_a_stored_file_without_integrity_check_still_signs() {
 async fn e4_each_text_conversion_has_its_code_at_upload_and_inspection() {
     let api = Api::start().await;
     let good = signer("2026-01-01", "2028-01-01");
-    let legacy = testing::file(Some(&good), &[&good], Cipher::TripleDes, PIN).unwrap();
+    let legacy = test_certificates::file(Some(&good), &[&good], Cipher::TripleDes, PIN).unwrap();
     for p12 in [test_p12().to_vec(), legacy] {
         let latin1: String = p12.iter().copied().map(char::from).collect();
         let without_nuls: Vec<u8> = p12.iter().copied().filter(|&byte| byte != 0).collect();

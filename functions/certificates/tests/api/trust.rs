@@ -1,7 +1,7 @@
 //! Which of a taxpayer's own certificates verify its company.
 
 use ecf_testkit::{P12_PIN, RNC};
-use xmldsig::testing::{Cipher, Party, file};
+use test_certificates::{Cipher, Party, file};
 
 use crate::{Api, p12_of, warnings};
 

@@ -7,7 +7,7 @@ use futures::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
-use xmldsig::testing::{self, Party};
+use test_certificates::Party;
 use xmldsig::{Identity, inspect_pkcs12};
 
 use crate::{Api, CERTIFICATES, id_of, p12_of, warnings};
@@ -44,7 +44,7 @@ async fn a_p12_that_opens_is_stored_and_signs() {
 async fn k7_no_instance_pays_for_the_rounds_that_an_upload_asks_for() {
     let api = Api::start().await;
     let party = Party::new("Vueltas", "RNC130000001", at("2026-01-01"), at("2029-01-01")).unwrap();
-    let costly = testing::file_of_rounds(&party, P12_PIN, 200_000).unwrap();
+    let costly = test_certificates::file_of_rounds(&party, P12_PIN, 200_000).unwrap();
     api.upload(&costly, P12_PIN).await.expect(201);
     let held = api.stack.vault().certificate(&api.company.scope.company).await.unwrap();
     let CertificateFile { p12, pin, .. } = held.unwrap().file;

@@ -14,7 +14,7 @@ use crate::{Api, id_of};
 async fn renew(api: &Api, common_name: &str) {
     let (now, company) = (api.stack.clock().now(), api.company.scope.company);
     let until = "2030-01-01T00:00:00Z".parse().unwrap();
-    let p12 = xmldsig::testing::pkcs12(common_name, "RNC130000001", P12_PIN, now, until).unwrap();
+    let p12 = test_certificates::pkcs12(common_name, "RNC130000001", P12_PIN, now, until).unwrap();
     let vault = api.stack.vault();
     let (identity, file) = CertificateFile::open(&p12, P12_PIN, now, &ecf_runtime::random()).unwrap();
     vault.renew_certificate(&company, &file).await.unwrap();

@@ -5,7 +5,7 @@ use ecf_store::Identities;
 use ecf_testkit::{P12_PIN, test_p12};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
-use xmldsig::testing::{self, Mac, Party};
+use test_certificates::{Mac, Party};
 
 use crate::{Api, OWNER, company, company_with_certificate, fault, id_of};
 
@@ -101,7 +101,7 @@ async fn e1_and_e3_the_file_is_judged_as_at_an_upload_and_warnings_are_answered(
             .map(|one| one["ctx"]["code"].as_str().unwrap().to_owned())
             .collect()
     };
-    let p12 = testing::assembled(&both, &both, "", Mac::Absent).unwrap();
+    let p12 = test_certificates::assembled(&both, &both, "", Mac::Absent).unwrap();
     let mut body = with_p12(&p12, "");
     body["idempotency_key"] = json!("9f0c7a52-once-only");
     for _ in 0..2 {
@@ -109,12 +109,12 @@ async fn e1_and_e3_the_file_is_judged_as_at_an_upload_and_warnings_are_answered(
         assert_eq!(registered["certificate"]["subject_cn"], "Firmante");
         assert_eq!(codes(&registered), ["several_certificates", "no_mac"]);
     }
-    let locked = testing::assembled(&both, &both, P12_PIN, Mac::Absent).unwrap();
+    let locked = test_certificates::assembled(&both, &both, P12_PIN, Mac::Absent).unwrap();
     let refused = api.register(&with_p12(&locked, P12_PIN)).await.expect(422);
     assert_eq!(refused["detail"][0]["ctx"]["code"], "no_mac");
     assert_eq!(fault(&refused), certificate_error("p12_base64"));
     // Without a warning the field is left out.
-    let other = testing::assembled(&[&signer], &[&signer], P12_PIN, Mac::Sha256).unwrap();
+    let other = test_certificates::assembled(&[&signer], &[&signer], P12_PIN, Mac::Sha256).unwrap();
     let mut body = with_p12(&other, P12_PIN);
     body["rnc"] = json!("131880681");
     let registered = api.register(&body).await.expect(201);

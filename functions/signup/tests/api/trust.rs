@@ -5,7 +5,7 @@ use ecf_store::{DueEntry, DueRecord, SHARDS};
 use ecf_testkit::{Fault, P12_PIN};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
-use xmldsig::testing::{Cipher, Party, file};
+use test_certificates::{Cipher, Party, file};
 
 use crate::{Api, OWNER, company, company_with_certificate, fault, id_of};
 

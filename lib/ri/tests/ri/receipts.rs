@@ -12,7 +12,7 @@ pub(crate) const SIGNED_AT: &str = "20-11-2026 14:05:09";
 static IDENTITY: LazyLock<Identity> = LazyLock::new(|| {
     let at = |text: &str| text.parse().unwrap();
     let (from, to) = (at("2026-01-01T00:00:00Z"), at("2030-01-01T00:00:00Z"));
-    let p12 = xmldsig::testing::pkcs12("FERRETERIA DEL NORTE", "RNC-131880681", "clave", from, to).unwrap();
+    let p12 = test_certificates::pkcs12("FERRETERIA DEL NORTE", "RNC-131880681", "clave", from, to).unwrap();
     Identity::from_pkcs12(&p12, "clave", from).unwrap()
 });
 

@@ -39,7 +39,7 @@ impl World {
         let secrets = &provisioned.environment_of("submission-worker").unwrap()["SECRET_PREFIX"];
         let now: Timestamp = "2026-11-27T12:00:00Z".parse().unwrap();
         let day = SignedDuration::from_hours(24);
-        let p12 = xmldsig::testing::pkcs12("Ana Prueba", "IDCDO-00100000001", "pin", now - day, now + day).unwrap();
+        let p12 = test_certificates::pkcs12("Ana Prueba", "IDCDO-00100000001", "pin", now - day, now + day).unwrap();
         Self {
             table: Table::new(clients.dynamodb, provisioned.table_name()),
             vault: Vault::new(clients.secretsmanager, secrets),

@@ -1,5 +1,5 @@
 use jiff::ToSpan as _;
-use xmldsig::testing::{Cipher, Party, file};
+use test_certificates::{Cipher, Party, file};
 use xmldsig::{Certificate, Identity};
 
 use super::*;

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use openssl::x509::X509;
 use xmldsig::{
     Certificate, Identity, Limits, Method, P12Problem, PublicKey, canonicalize as canonical, examine, inspect_pkcs12,
-    sign_foreign as sign, testing, verify as verified,
+    sign_foreign as sign, verify as verified,
 };
 
 const METHODS: [Method; 2] = [Method::Inclusive, Method::Exclusive];
@@ -37,7 +37,12 @@ pub fn sign_foreign(xml: &[u8]) {
             "2020-01-01T00:00:00Z".parse().unwrap(),
             "2040-01-01T00:00:00Z".parse().unwrap(),
         );
-        Identity::from_pkcs12(&testing::pkcs12("Firma", "1", "", from, to).unwrap(), "", from).unwrap()
+        Identity::from_pkcs12(
+            &test_certificates::pkcs12("Firma", "1", "", from, to).unwrap(),
+            "",
+            from,
+        )
+        .unwrap()
     });
     let limits = Limits::default();
     if let Ok(signed) = sign(xml, identity, &limits) {

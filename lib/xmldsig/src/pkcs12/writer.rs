@@ -30,7 +30,7 @@ pub(super) fn write(contents: &Contents, random: &[u8; 64]) -> Result<Reencrypte
     let password = Zeroizing::new(STANDARD.encode(secret));
     let keys = contents.keys.iter().filter_map(|bag| bag.key.as_deref());
     let certificates = contents.certificates.iter().map(|bag| bag.der.as_slice());
-    let file = file(keys, certificates, &password, Some(salt));
+    let file = pkcs12_file(keys, certificates, &password, Some(salt));
     let file = file.map_err(|_| P12Error::Damaged("a key cannot be written"))?;
     Ok(Reencrypted {
         file: Zeroizing::new(file),
@@ -40,7 +40,11 @@ pub(super) fn write(contents: &Contents, random: &[u8; 64]) -> Result<Reencrypte
 
 /// A file with any number of keys and certificates, keys first. Keys are encrypted unless the password is empty; with a salt, the file has
 /// an integrity check.
-pub(crate) fn file<'a>(
+///
+/// # Errors
+///
+/// What OpenSSL answers.
+pub fn pkcs12_file<'a>(
     keys: impl Iterator<Item = &'a PKeyRef<Private>>,
     certificates: impl Iterator<Item = &'a [u8]>,
     password: &str,

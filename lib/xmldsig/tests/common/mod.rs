@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-use xmldsig::{Identity, testing};
+use xmldsig::Identity;
 
 pub(crate) fn identity() -> &'static Identity {
     static IDENTITY: OnceLock<Identity> = OnceLock::new();
@@ -16,7 +16,7 @@ pub(crate) fn identity() -> &'static Identity {
             "2020-01-01T00:00:00Z".parse().unwrap(),
             "2040-01-01T00:00:00Z".parse().unwrap(),
         );
-        let der = testing::pkcs12("Firma de prueba", "IDCDO-00100000001", "clave", from, to).unwrap();
+        let der = test_certificates::pkcs12("Firma de prueba", "IDCDO-00100000001", "clave", from, to).unwrap();
         Identity::from_pkcs12(&der, "clave", from).unwrap()
     })
 }

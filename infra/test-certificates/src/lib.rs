@@ -16,7 +16,7 @@ use openssl::stack::Stack;
 use openssl::x509::extension::{BasicConstraints, ExtendedKeyUsage, KeyUsage};
 use openssl::x509::{X509, X509NameBuilder};
 
-use crate::pkcs12::writer;
+use xmldsig::pkcs12_file;
 
 /// Makes an RSA-2048 key, a self-signed certificate of the shape that the authorised issuers use, and a P12 file (AES-256) of both.
 ///
@@ -306,7 +306,7 @@ pub enum Mac {
 pub fn assembled(keys: &[&Party], certificates: &[&Party], password: &str, mac: Mac) -> Result<Vec<u8>, ErrorStack> {
     let certificates = certificates.iter().map(|party| party.certificate.to_der());
     let certificates = certificates.collect::<Result<Vec<_>, _>>()?;
-    writer::file(
+    pkcs12_file(
         keys.iter().map(|party| &*party.key),
         certificates.iter().map(Vec::as_slice),
         password,
