@@ -56,6 +56,8 @@ pub(crate) async fn trade(
     stop: &CancellationToken,
 ) {
     let mut dice = Dice::new(seed, 300);
+    // The keys of what the buyer did not answer yet, by number.
+    let mut open = BTreeMap::new();
     for number in 0_u32.. {
         let key = format!("trade-{number}");
         let mut sale = payload(&desk.caller.rnc, &desk.today(), "31", 2_000);
@@ -66,7 +68,13 @@ pub(crate) async fn trade(
         assert!(sold.status < 300, "{} {} for {body}", sold.status, sold.body);
         books.enter(&body, &sold.body);
         ledger.0.lock().unwrap().sold.insert(key.clone(), None);
-        if let Some(item) = delivered(desk, buyer, &sold.body).await {
+        open.insert(sold.body["encf"].as_str().unwrap().to_owned(), key);
+        watch_delivery(desk, buyer, &sold.body).await;
+        // Also what came in or was confirmed after the buyer had given up on it.
+        for item in newest_of_inbox(buyer).await.into_iter().filter(is_confirmed) {
+            let Some(key) = open.remove(item["encf"].as_str().unwrap()) else {
+                continue;
+            };
             let estado = *dice.pick(&["1", "1", "2"]);
             let body = answer(&item, &key, estado);
             let given = buyer
@@ -83,33 +91,38 @@ pub(crate) async fn trade(
     }
 }
 
-/// The item of the buyer's inbox, once the receipt is there and the authority has confirmed it.
-async fn delivered(desk: &Desk, buyer: &Desk, sold: &Value) -> Option<Value> {
+/// Waits until a receipt is in the buyer's inbox and the authority has confirmed it, for a while.
+async fn watch_delivery(desk: &Desk, buyer: &Desk, sold: &Value) {
     let path = format!("/ecf/{}", sold["public_id"].as_str().unwrap());
     let is_final = async || {
         let status = desk.get(&path).await["status"].clone();
         (status != "signed" && status != "submitted" && status != "contingency").then_some(status)
     };
-    let status = desk.watch(STEP, is_final).await?;
+    let Some(status) = desk.watch(STEP, is_final).await else {
+        return;
+    };
     if status != "accepted" && status != "conditionally_accepted" {
-        return None;
+        return;
     }
     let _delivery = desk.board.begin(Phase::Delivery);
-    // Only what the authority accepted can be answered, and the buyer asks it by itself.
-    let confirmed =
-        |item: &Value| item["authority_state"] == "accepted" || item["authority_state"] == "conditionally_accepted";
-    buyer
-        .watch(STEP, async || {
-            of_inbox(buyer, &sold["encf"]).await.pop().filter(confirmed)
-        })
-        .await
+    let confirmed = async || of_inbox(buyer, &sold["encf"]).await.into_iter().find(is_confirmed);
+    buyer.watch(STEP, confirmed).await;
+}
+
+/// Only what the authority accepted can be answered, and the buyer asks it by itself.
+fn is_confirmed(item: &Value) -> bool {
+    item["authority_state"] == "accepted" || item["authority_state"] == "conditionally_accepted"
 }
 
 /// The items of a number that is among the newest.
 async fn of_inbox(desk: &Desk, encf: &Value) -> Vec<Value> {
+    let newest = newest_of_inbox(desk).await.into_iter();
+    newest.filter(|item| item["encf"] == *encf).collect()
+}
+
+async fn newest_of_inbox(desk: &Desk) -> Vec<Value> {
     let page = desk.get("/client/inbox?acked=&limit=100").await;
-    let items = page["items"].as_array().unwrap().iter();
-    items.filter(|item| item["encf"] == *encf).cloned().collect()
+    page["items"].as_array().unwrap().clone()
 }
 
 /// The whole inbox, by number.
