@@ -3,6 +3,8 @@
 //! The receipt is in the inbox, what the request repeats of it is right, and the tax authority accepted it: then the message is
 //! made, signed and kept. An answer that the authority took is final ([`crate::answer`]).
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::extract::State;
 use ecf::catalogue::EstadoAprobacion;
@@ -12,7 +14,7 @@ use ecf::{Amounts, Encf, Environment, Fecha, FechaHora, Monto, ReceiptType, Rnc,
 use ecf_api::{
     ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError, signing_identity,
 };
-use ecf_store::{Approval, ApprovalId, ApprovalWay, ArtifactKind, ContentHash, InboxItem, Scope, Told};
+use ecf_store::{Approval, ApprovalId, ApprovalWay, ArtifactKind, AuthorityState, ContentHash, InboxItem, Scope, Told};
 use ecf_taxauth::{ReceiptQuery, TaxAuthError, Verdict};
 use jiff::Timestamp;
 use utoipa::ToSchema;
@@ -249,8 +251,11 @@ fn sign(request: &SubmitRequest, identity: &Identity, now: Timestamp) -> Result<
     Ok(signed.xml)
 }
 
-/// The authority takes approvals of receipts that it accepted, and of no others.
+/// The authority takes approvals of receipts that it accepted, and of no others. An acceptance that it confirmed is final.
 async fn check_accepted(app: &App, scope: &Scope, identity: &Identity, item: &InboxItem) -> Result<(), ApiError> {
+    if let Some(AuthorityState::Accepted | AuthorityState::ConditionallyAccepted) = item.authority {
+        return Ok(());
+    }
     let exchange = &app.exchange;
     let xml = exchange
         .artifacts
@@ -268,19 +273,19 @@ async fn check_accepted(app: &App, scope: &Scope, identity: &Identity, item: &In
         rnc_comprador: Some(&item.rnc_comprador),
         codigo_seguridad: &code,
     };
-    let state = session.receipt_state(query).await.map_err(unasked)?;
+    let state = session.receipt_state(query).await.map_err(failed)?;
     match state.judged.verdict {
         Verdict::Accepted | Verdict::ConditionallyAccepted => Ok(()),
-        verdict => {
-            let words = match verdict {
-                Verdict::Rejected { .. } => "rejected the receipt",
-                Verdict::NotFound => "does not have the receipt yet",
-                _ => "has not decided about the receipt yet",
-            };
-            let message = format!("the tax authority {words}: only what it accepted can be approved or rejected");
-            Err(ApiError::conflict("not_accepted", message))
-        }
+        Verdict::Rejected { .. } => Err(not_accepted("rejected the receipt")),
+        Verdict::NotFound => Err(not_accepted("does not have the receipt yet")),
+        Verdict::InProcess => Err(not_accepted("has not decided about the receipt yet")),
+        Verdict::Unclear => Err(unknown("its answer names no state", RETRY_AFTER)),
     }
+}
+
+fn not_accepted(what_it_did: &str) -> ApiError {
+    let message = format!("the tax authority {what_it_did}: only what it accepted can be approved or rejected");
+    ApiError::conflict("not_accepted", message)
 }
 
 /// The first six characters of the signature (Informe Técnico, security code).
@@ -290,10 +295,14 @@ fn security_code(xml: &[u8]) -> Result<String, ApiError> {
     Ok(verified.signature_value.chars().take(6).collect())
 }
 
-fn unasked(error: TaxAuthError) -> ApiError {
+fn failed(error: TaxAuthError) -> ApiError {
     let retry_after = error.retry_after().unwrap_or(RETRY_AFTER);
-    let message = format!("the tax authority cannot say now whether it accepted the receipt: {error}");
-    ApiError::unavailable_because("taxauth_unavailable", message, retry_after).caused_by(error)
+    unknown(&error.to_string(), retry_after).caused_by(error)
+}
+
+fn unknown(why: &str, retry_after: Duration) -> ApiError {
+    let message = format!("the tax authority cannot say now whether it accepted the receipt: {why}");
+    ApiError::unavailable_because("taxauth_unavailable", message, retry_after)
 }
 
 /// What was given is not what it must be.

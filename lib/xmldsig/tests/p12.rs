@@ -7,6 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use openssl::bn::BigNumRef;
 use openssl::ec::{EcGroup, EcKey};
 use openssl::hash::MessageDigest;
 use openssl::nid::Nid;
@@ -498,6 +499,47 @@ fn e4_a_file_that_lost_the_cr_of_a_line_end_is_told_from_a_cut_one() {
     );
     let cut = &der[..converted.len()];
     assert_eq!(Identity::from_pkcs12(cut, "", now()).unwrap_err().code(), "damaged");
+}
+
+/// OpenSSL checks each signature that it computes with the primes against the public exponent, and computes it with the private
+/// exponent where it does not fit.
+#[test]
+fn a_key_whose_numbers_do_not_belong_together_signs_right_or_is_refused() {
+    let rsa = Rsa::generate(2048).unwrap();
+    let certificate = self_signed(&PKey::from_rsa(rsa.clone()).unwrap(), "Firma de prueba");
+    let changed = |number: &BigNumRef| {
+        let mut other = number.to_owned().unwrap();
+        other.add_word(2).unwrap();
+        other
+    };
+    for (wrong_d, wrong_dp, signs) in [
+        (false, false, true),
+        (false, true, true),
+        (true, false, true),
+        (true, true, false),
+    ] {
+        let number = |number: &BigNumRef, is_wrong: bool| match is_wrong {
+            true => changed(number),
+            false => number.to_owned().unwrap(),
+        };
+        let key = Rsa::from_private_components(
+            rsa.n().to_owned().unwrap(),
+            rsa.e().to_owned().unwrap(),
+            number(rsa.d(), wrong_d),
+            rsa.p().unwrap().to_owned().unwrap(),
+            rsa.q().unwrap().to_owned().unwrap(),
+            number(rsa.dmp1().unwrap(), wrong_dp),
+            rsa.dmq1().unwrap().to_owned().unwrap(),
+            rsa.iqmp().unwrap().to_owned().unwrap(),
+        );
+        let key = PKey::from_rsa(key.unwrap()).unwrap();
+        let mut builder = Pkcs12::builder();
+        builder.pkey(&key).cert(&certificate);
+        let der = builder.build2(PASSWORD).unwrap().to_der().unwrap();
+        let identity = Identity::from_pkcs12(&der, PASSWORD, now());
+        let proof = identity.map(|identity| identity.prove().is_ok());
+        assert_eq!(proof.unwrap_or(false), signs, "d {wrong_d}, dp {wrong_dp}");
+    }
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! `POST /api/v1/ecf/acecf/submit`.
 
-use ecf_store::{CompanyChanges, Edit, SettingsChanges};
+use ecf_store::{AuthorityState, CompanyChanges, Edit, SettingsChanges};
 use ecf_testkit::{FOREIGN_RNC, PeerAnswer, Queue};
+use ecf_webhooks::News;
 use http::Method;
 use serde_json::{Value, json};
 
@@ -93,6 +94,10 @@ async fn only_what_was_received_and_accepted_is_answered() {
     let fault = json!({ "service": "consultaestado", "fault": "status", "status": 500 });
     world.control(Method::POST, "faults", &fault).await;
     assert_eq!(world.post("acecf/submit", &body("c", "1")).await.status, 503);
+    // An answer that cannot be understood is none.
+    let fault = json!({ "service": "consultaestado", "fault": "garbage" });
+    world.control(Method::POST, "faults", &fault).await;
+    assert_eq!(world.post("acecf/submit", &body("c", "1")).await.status, 503);
 
     // A company may do without.
     let settings = SettingsChanges {
@@ -119,6 +124,27 @@ async fn only_what_was_received_and_accepted_is_answered() {
         ),
         (&json!("refused"), &json!("taken"), &json!("refused"))
     );
+}
+
+#[tokio::test]
+async fn what_the_authority_confirmed_is_not_asked_again() {
+    let world = World::start().await;
+    let item = world.receive(ENCF, false).await;
+    let (table, scope) = (world.stack.table(), &world.company.scope);
+    let now = world.stack.clock().now();
+    let news = News::InboxConfirmed {
+        item: &item,
+        state: AuthorityState::Accepted,
+    };
+    let news = news.announcement(scope, item.rnc_comprador.as_str(), now);
+    table
+        .record_confirmation(scope, &item.id, AuthorityState::Accepted, now, &news)
+        .await
+        .unwrap();
+    let fault = json!({ "service": "consultaestado", "fault": "status", "status": 500 });
+    world.control(Method::POST, "faults", &fault).await;
+    let answer = world.post("acecf/submit", &body("a", "1")).await.expect(200);
+    assert_eq!(answer["issuer"]["status"], "taken", "{answer}");
 }
 
 #[tokio::test]
