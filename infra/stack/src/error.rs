@@ -2,13 +2,15 @@
 
 use std::fmt;
 
+use serde::{Deserializer, de::DeserializeOwned};
+
 /// Where in a template something stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The file, relative to the root template's folder.
-    pub file: String,
+    file: String,
     /// The way down from the top: `Issuing.Properties.Timeout`.
-    pub path: String,
+    path: String,
 }
 
 impl Place {
@@ -20,15 +22,46 @@ impl Place {
     }
 
     pub(crate) fn below(&self, step: impl fmt::Display) -> Self {
-        let path = if self.path.is_empty() {
-            step.to_string()
-        } else {
-            format!("{}.{step}", self.path)
+        let path = match self.path.as_str() {
+            "" => step.to_string(),
+            path => format!("{path}.{step}"),
         };
         Self {
             file: self.file.clone(),
             path,
         }
+    }
+
+    pub(crate) fn unsupported(&self, what: impl fmt::Display) -> StackError {
+        StackError::Unsupported {
+            place: self.clone(),
+            what: what.to_string(),
+        }
+    }
+
+    pub(crate) fn unknown(&self, name: impl fmt::Display) -> StackError {
+        StackError::Unknown {
+            place: self.clone(),
+            name: name.to_string(),
+        }
+    }
+
+    pub(crate) fn invalid(&self, problem: impl fmt::Display) -> StackError {
+        StackError::Invalid {
+            place: self.clone(),
+            problem: problem.to_string(),
+        }
+    }
+
+    /// Reads what stands here as the type that is wanted.
+    pub(crate) fn read<'de, T: DeserializeOwned>(&self, value: impl Deserializer<'de>) -> Result<T, StackError> {
+        serde_path_to_error::deserialize(value).map_err(|error| {
+            let place = match error.path().iter().next() {
+                None => self.clone(),
+                Some(_) => self.below(error.path()),
+            };
+            place.invalid(error.inner())
+        })
     }
 }
 
@@ -55,16 +88,6 @@ pub enum StackError {
     Unsupported { place: Place, what: String },
     #[error("{place}: there is no {name}")]
     Unknown { place: Place, name: String },
-    #[error("{place} is missing")]
-    Missing { place: Place },
-    #[error("{place}: expected {expected}, found {found}")]
-    Invalid {
-        place: Place,
-        expected: String,
-        found: String,
-    },
-    #[error("{place}: {name} is defined twice")]
-    Duplicate { place: Place, name: String },
-    #[error("{place}: depends on itself")]
-    Cycle { place: Place },
+    #[error("{place}: {problem}")]
+    Invalid { place: Place, problem: String },
 }

@@ -6,19 +6,16 @@
 //!
 //! What is not understood is an error that names file, resource and property: a construct that were silently left out would
 //! make the local system differ from the deployed one. The properties that are known and deliberately have no effect here
-//! (encryption keys, log groups, alarms, roles…) are listed where they are read, in [`model`](crate::model). Those that are read
-//! and not set, because no emulator carries them out, are named in [`provision`](crate::provision).
+//! (encryption keys, log groups, alarms, roles…) are listed where they are read, in [`model`](crate::model).
 //!
 //! Start with [`Stack`]; `evaluate` resolves intrinsic functions, `load` walks the nested stacks.
 
 mod error;
 mod evaluate;
-mod fields;
 mod load;
 mod model;
 mod provision;
 mod text;
-mod yaml;
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -27,25 +24,24 @@ pub use crate::{
     error::{Place, StackError},
     model::{
         api::{Api, GatewayResponse},
-        bucket::{Bucket, Expiry},
         function::{Function, QueueSource, Route, Schedule},
         queue::{Queue, Redrive},
         secret::{Generate, Secret},
-        table::{Index, KeySchema, Projection, Table},
+        table::{Attribute, BillingMode, Index, KeyAttribute, Projection, Table, TimeToLive},
     },
     provision::{ProvisionError, Provisioned},
-    text::{Part, Text},
+    text::Text,
 };
 
 /// What a template describes, as far as the local system carries it out.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Stack {
     /// DynamoDB tables.
     pub tables: Vec<Table>,
     /// SQS queues, dead-letter queues included.
     pub queues: Vec<Queue>,
-    /// S3 buckets.
-    pub buckets: Vec<Bucket>,
+    /// Logical ids of the S3 buckets.
+    pub buckets: Vec<String>,
     /// Logical ids of the KMS keys. Nothing is encrypted with them; what names one does so by an ARN.
     pub keys: Vec<String>,
     /// Secrets that the template itself makes.

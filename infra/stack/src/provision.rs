@@ -9,10 +9,7 @@ use std::collections::BTreeMap;
 
 use aws_config::SdkConfig;
 
-use crate::{
-    Stack,
-    text::{Part, Text},
-};
+use crate::{Stack, Text};
 
 const DEFAULT_REGION: &str = "us-east-1";
 
@@ -22,8 +19,6 @@ type Source = Box<dyn std::error::Error + Send + Sync>;
 #[derive(Debug, thiserror::Error)]
 #[expect(missing_docs, reason = "the messages say it")]
 pub enum ProvisionError {
-    #[error("\"{prefix}\" is no stack name: expected 1 to 40 of a-z, 0-9 and -, a letter first")]
-    Prefix { prefix: String },
     #[error("{action} of {resource} failed")]
     Call {
         action: &'static str,
@@ -98,7 +93,6 @@ impl Provisioned {
 }
 
 pub(crate) async fn provision(stack: &Stack, config: &SdkConfig, prefix: &str) -> Result<Provisioned, ProvisionError> {
-    check_prefix(prefix)?;
     let mut known = Known::new(config, prefix);
     let mut tables = BTreeMap::new();
     let dynamodb = aws_sdk_dynamodb::Client::new(config);
@@ -111,10 +105,10 @@ pub(crate) async fn provision(stack: &Stack, config: &SdkConfig, prefix: &str) -
     let mut buckets = BTreeMap::new();
     let s3 = s3_client(config);
     for bucket in &stack.buckets {
-        let name = format!("{prefix}-{}", bucket.logical_id.to_lowercase());
+        let name = format!("{prefix}-{}", bucket.to_lowercase());
         bucket::make(&s3, &name).await?;
-        known.set(&bucket.logical_id, "Ref", &name);
-        buckets.insert(bucket.logical_id.clone(), name);
+        known.set(bucket, "Ref", &name);
+        buckets.insert(bucket.clone(), name);
     }
     let queue_urls = queue::make_all(&aws_sdk_sqs::Client::new(config), &stack.queues, prefix).await?;
     for (logical_id, url) in &queue_urls {
@@ -126,8 +120,7 @@ pub(crate) async fn provision(stack: &Stack, config: &SdkConfig, prefix: &str) -
     }
     for secret in &stack.secrets {
         let name = known.render(&secret.name, &secret.logical_id)?;
-        let kms_key = secret.kms_key.as_ref();
-        let kms_key = kms_key.map(|key| known.render(key, &secret.logical_id)).transpose()?;
+        let kms_key = known.render(&secret.kms_key_id, &secret.logical_id)?;
         let arn = secret::make(&secrets, secret, &name, kms_key).await?;
         known.set(&secret.logical_id, "Ref", &arn);
     }
@@ -152,22 +145,6 @@ fn s3_client(config: &SdkConfig) -> aws_sdk_s3::Client {
     aws_sdk_s3::Client::from_conf(config)
 }
 
-/// Bucket names are the strictest: what they allow, all others do.
-fn check_prefix(prefix: &str) -> Result<(), ProvisionError> {
-    let fits = (1..=40).contains(&prefix.len())
-        && prefix.starts_with(|c: char| c.is_ascii_lowercase())
-        && prefix
-            .chars()
-            .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-');
-    if fits {
-        Ok(())
-    } else {
-        Err(ProvisionError::Prefix {
-            prefix: prefix.to_owned(),
-        })
-    }
-}
-
 fn environments(stack: &Stack, known: &Known) -> Result<BTreeMap<String, BTreeMap<String, String>>, ProvisionError> {
     let mut environments = BTreeMap::new();
     for function in &stack.functions {
@@ -181,75 +158,44 @@ fn environments(stack: &Stack, known: &Known) -> Result<BTreeMap<String, BTreeMa
     Ok(environments)
 }
 
-/// What is known of the resources so far.
-struct Known {
-    attributes: BTreeMap<(String, String), String>,
-    pseudo: BTreeMap<&'static str, String>,
-}
+/// What is known of the resources so far, by what a text has between its braces.
+struct Known(BTreeMap<String, String>);
 
 impl Known {
     fn new(config: &SdkConfig, prefix: &str) -> Self {
         let region = config.region().map_or(DEFAULT_REGION, |region| region.as_ref());
-        let pseudo = BTreeMap::from([
-            ("AWS::StackName", prefix.to_owned()),
-            ("AWS::Region", region.to_owned()),
-            ("AWS::Partition", "aws".to_owned()),
-            ("AWS::URLSuffix", "amazonaws.com".to_owned()),
-        ]);
-        Self {
-            attributes: BTreeMap::new(),
-            pseudo,
-        }
+        let pseudo = [
+            ("AWS::StackName", prefix),
+            ("AWS::Region", region),
+            ("AWS::Partition", "aws"),
+            ("AWS::URLSuffix", "amazonaws.com"),
+        ];
+        Self(pseudo.map(|(name, value)| (name.to_owned(), value.to_owned())).into())
     }
 
     fn set(&mut self, resource: &str, attribute: &str, value: &str) {
-        self.attributes
-            .insert((resource.to_owned(), attribute.to_owned()), value.to_owned());
+        self.0.insert(format!("{resource}.{attribute}"), value.to_owned());
     }
 
     fn render(&self, text: &Text, place: &str) -> Result<String, ProvisionError> {
-        let mut rendered = String::new();
-        for part in text.parts() {
-            let piece = match part {
-                Part::Literal(literal) => Some(literal),
-                Part::Attribute { resource, attribute } => self.attributes.get(&(resource.clone(), attribute.clone())),
-                Part::Pseudo(name) => self.pseudo.get(name.as_str()),
-            };
-            let Some(piece) = piece else {
-                let part = Text::of(part.clone()).to_string();
-                return Err(ProvisionError::NotProvisioned {
-                    place: place.to_owned(),
-                    part,
-                });
-            };
-            rendered.push_str(piece);
-        }
-        Ok(rendered)
+        text.filled(|name| {
+            let known = self.0.get(name).cloned();
+            known.ok_or_else(|| ProvisionError::NotProvisioned {
+                place: place.to_owned(),
+                part: format!("${{{name}}}"),
+            })
+        })
     }
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 mod tests {
     use super::*;
 
     #[test]
-    fn prefixes_that_no_bucket_could_have_are_refused() {
-        for good in ["a", "ecf-local", "t3-1"] {
-            check_prefix(good).unwrap();
-        }
-        for bad in ["", "Ecf", "1a", "a_b", "-a", "a/b", &"a".repeat(41)] {
-            check_prefix(bad).unwrap_err();
-        }
-    }
-
-    #[test]
     fn a_variable_that_needs_an_unmade_resource_says_so() {
         let config = SdkConfig::builder().build();
-        let text = Text::of(Part::Attribute {
-            resource: "Topic".into(),
-            attribute: "Arn".into(),
-        });
+        let text = Text::from("${Topic.Arn}".to_owned());
         let error = Known::new(&config, "a")
             .render(&text, "variable TOPIC of Issuing")
             .unwrap_err();

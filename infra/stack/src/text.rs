@@ -2,85 +2,69 @@
 
 use std::fmt;
 
-/// One piece of a [`Text`].
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Part {
-    /// Text as it is.
-    Literal(String),
-    /// An attribute of a resource; `Ref` stands for what `!Ref` gives.
-    Attribute {
-        /// The resource's logical id.
-        resource: String,
-        /// The attribute's name, such as `Arn`.
-        attribute: String,
-    },
-    /// A pseudo parameter, such as `AWS::Region`.
-    Pseudo(String),
-}
+use serde::{Deserialize, Deserializer, de::Error};
+use serde_json::{Value, json};
 
-/// A text, in pieces that are known now or later.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Text(Vec<Part>);
+/// A text. `${Table.Arn}` stands in it for an attribute of a resource, `${Table.Ref}` for what `!Ref` gives, and `${AWS::Region}` for
+/// a pseudo parameter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text(String);
+
+/// The only member of the object that such a text is among evaluated properties, so that what must be known by then is not taken from it.
+const OPEN: &str = "${}";
 
 impl Text {
-    pub(crate) fn of(part: Part) -> Self {
-        let mut text = Self::default();
-        text.push(part);
-        text
-    }
-
-    pub(crate) fn literal(text: impl Into<String>) -> Self {
-        Self::of(Part::Literal(text.into()))
-    }
-
-    /// Adds a piece; neighbouring literals grow together, so that equal texts are equal values.
-    pub(crate) fn push(&mut self, part: Part) {
-        match (self.0.last_mut(), part) {
-            (_, Part::Literal(text)) if text.is_empty() => {}
-            (Some(Part::Literal(last)), Part::Literal(text)) => last.push_str(&text),
-            (_, part) => self.0.push(part),
-        }
-    }
-
-    pub(crate) fn append(&mut self, other: Self) {
-        for part in other.0 {
-            self.push(part);
-        }
-    }
-
-    /// The pieces, in order.
-    pub fn parts(&self) -> &[Part] {
-        &self.0
-    }
-
-    /// The whole text, when nothing of it waits for a resource.
-    pub fn as_literal(&self) -> Option<&str> {
-        match self.0.as_slice() {
-            [] => Some(""),
-            [Part::Literal(text)] => Some(text),
-            _ => None,
+    /// The text as a property: a number or a boolean where it looks like one, for CloudFormation takes one for the other.
+    pub(crate) fn property(text: String) -> Value {
+        match text.parse::<u64>() {
+            _ if text.contains("${") => json!({ OPEN: text }),
+            Ok(number) if number.to_string() == text => number.into(),
+            _ => text.parse::<bool>().map_or(Value::String(text), Value::Bool),
         }
     }
 
     /// The resource, when the text is just this attribute of it.
     pub fn as_attribute_of(&self, wanted: &str) -> Option<&str> {
-        match self.0.as_slice() {
-            [Part::Attribute { resource, attribute }] if attribute == wanted => Some(resource),
-            _ => None,
+        let (resource, attribute) = self.0.strip_prefix("${")?.strip_suffix('}')?.split_once('.')?;
+        (attribute == wanted).then_some(resource)
+    }
+
+    /// Puts what `known` says of each name in the place of `${name}`.
+    pub(crate) fn filled<E>(&self, known: impl Fn(&str) -> Result<String, E>) -> Result<String, E> {
+        let mut filled = String::new();
+        let mut rest = self.0.as_str();
+        while let Some((before, after)) = rest.split_once("${") {
+            let (name, after) = after.split_once('}').unwrap_or((after, ""));
+            filled.push_str(before);
+            filled.push_str(&known(name)?);
+            rest = after;
         }
+        Ok(filled + rest)
+    }
+}
+
+impl From<String> for Text {
+    fn from(text: String) -> Self {
+        Self(text)
     }
 }
 
 impl fmt::Display for Text {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for part in &self.0 {
-            match part {
-                Part::Literal(text) => f.write_str(text)?,
-                Part::Attribute { resource, attribute } => write!(f, "${{{resource}.{attribute}}}")?,
-                Part::Pseudo(name) => write!(f, "${{{name}}}")?,
-            }
+        f.write_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for Text {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match Value::deserialize(deserializer)? {
+            Value::String(text) => Ok(Self(text)),
+            known @ (Value::Number(_) | Value::Bool(_)) => Ok(Self(known.to_string())),
+            other => match other[OPEN].as_str() {
+                Some(text) => Ok(Self(text.to_owned())),
+                None => Err(D::Error::custom(format_args!("expected a text, found {other}"))),
+            },
         }
-        Ok(())
     }
 }
 
@@ -89,22 +73,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbouring_literals_are_one() {
-        let mut text = Text::literal("a");
-        text.push(Part::Literal("b".into()));
-        text.push(Part::Literal(String::new()));
-        assert_eq!(text.as_literal(), Some("ab"));
+    fn a_text_is_an_attribute_when_it_is_nothing_else() {
+        let text = |text: &str| Text::from(text.to_owned());
+        assert_eq!(text("${Table.Arn}").as_attribute_of("Arn"), Some("Table"));
+        assert_eq!(text("x-${Table.Arn}").as_attribute_of("Arn"), None);
     }
 
     #[test]
-    fn a_text_with_an_attribute_is_no_literal() {
-        let mut text = Text::literal("x-");
-        text.push(Part::Attribute {
-            resource: "Table".into(),
-            attribute: "Arn".into(),
-        });
-        assert_eq!(text.as_literal(), None);
-        assert_eq!(text.as_attribute_of("Arn"), None);
-        assert_eq!(text.to_string(), "x-${Table.Arn}");
+    fn numbers_and_booleans_are_texts_too() {
+        for (text, property) in [
+            ("007", json!("007")),
+            ("7", json!(7)),
+            ("true", json!(true)),
+            ("${Table.Arn}", json!({ "${}": "${Table.Arn}" })),
+        ] {
+            assert_eq!(Text::property(text.to_owned()), property);
+            assert_eq!(
+                serde_json::from_value::<Text>(property).ok(),
+                Some(Text(text.to_owned()))
+            );
+        }
     }
 }

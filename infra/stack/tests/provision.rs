@@ -195,10 +195,10 @@ async fn prefixes_keep_deployments_apart() {
 async fn a_table_of_another_template_is_not_touched() {
     let (_embedded, config) = services().await;
     let mut other = stack(&[]);
-    other.tables[0].indexes.truncate(3);
+    other.tables[0].global_secondary_indexes.truncate(3);
     other.tables[0]
-        .attribute_types
-        .retain(|name, _| name != "tp" && name != "ts");
+        .attribute_definitions
+        .retain(|attribute| !["tp", "ts"].contains(&attribute.attribute_name.as_str()));
     other.provision(&config, "other").await.unwrap();
     let error = stack(&[]).provision(&config, "other").await.unwrap_err().to_string();
     assert!(

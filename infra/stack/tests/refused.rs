@@ -74,7 +74,8 @@ fn an_unknown_property() {
         "infra/queues.yaml",
         "DelaySeconds: 0",
         "FifoQueue: true",
-        "infra/queues.yaml: IssuingQueue.Properties: the property FifoQueue is not supported here",
+        "infra/queues.yaml: IssuingQueue.Properties.FifoQueue: unknown field `FifoQueue`, expected one of `DelaySeconds`, `VisibilityTimeout`, \
+         `MessageRetentionPeriod`, `ReceiveMessageWaitTimeSeconds`, `RedrivePolicy`",
     );
 }
 
@@ -96,7 +97,7 @@ fn an_unknown_trigger() {
         "template.yaml",
         "Type: Schedule",
         "Type: CloudWatchEvent",
-        "template.yaml: Housekeeping.Properties.Events.EveryMinute.Type: expected Api, SQS or Schedule, found CloudWatchEvent",
+        "template.yaml: Housekeeping.Properties.Events.EveryMinute.Type: unknown variant `CloudWatchEvent`, expected one of `Api`, `SQS`, `Schedule`",
     );
 }
 
@@ -107,7 +108,8 @@ fn an_unknown_section() {
         "template.yaml",
         "Outputs:",
         "Mappings:",
-        "template.yaml: the section Mappings is not supported here",
+        "template.yaml: Mappings: unknown field `Mappings`, expected one of `AWSTemplateFormatVersion`, `Transform`, `Description`, \
+         `Parameters`, `Conditions`, `Globals`, `Resources`, `Outputs`",
     );
 }
 
@@ -140,7 +142,7 @@ fn a_parameter_that_the_nested_stack_does_not_have() {
         "template.yaml",
         "        SecretPrefix: ",
         "        SecretsPrefix: ",
-        "infra/storage.yaml: Parameters.SecretPrefix is missing",
+        "infra/storage.yaml: Parameters.SecretPrefix: expected a value, found none",
     );
 }
 
@@ -156,13 +158,13 @@ fn a_queue_that_hides_its_messages_too_shortly() {
 }
 
 #[test]
-fn nested_stacks_that_wait_for_each_other() {
+fn a_nested_stack_that_waits_for_outputs() {
     assert_refused(
         "cycle",
         "template.yaml",
         "SubmissionVisibilitySeconds: \"360\"",
         "SubmissionVisibilitySeconds: !GetAtt Queues.Outputs.WebhookUrl",
-        "template.yaml: Queues: depends on itself",
+        "template.yaml: Queues.Properties.Parameters.SubmissionVisibilitySeconds: an output of a nested stack that does not stand above is not supported here",
     );
 }
 

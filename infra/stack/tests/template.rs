@@ -4,12 +4,18 @@
 
 use std::{collections::BTreeMap, path::Path, time::Duration};
 
-use ecf_stack::{Projection, Stack};
+use ecf_stack::{KeyAttribute, Stack};
+use serde_yaml_ng::Value as Yaml;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 fn stack() -> Stack {
     Stack::read(Path::new(ROOT), BTreeMap::new()).unwrap()
+}
+
+/// What a template says, for that which has no effect here.
+fn written(file: &str) -> Yaml {
+    serde_yaml_ng::from_str(&std::fs::read_to_string(Path::new(ROOT).join(file)).unwrap()).unwrap()
 }
 
 fn parameters(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
@@ -136,15 +142,15 @@ fn workers_read_their_queues_with_partial_answers() {
     for source in stack.functions.iter().flat_map(|function| &function.queues) {
         assert!(source.partial_failures, "{} repeats whole batches", source.queue);
         let queue = stack.queue(&source.queue).unwrap();
-        let redrive = queue.redrive.as_ref().unwrap();
+        let redrive = queue.redrive_policy.as_ref().unwrap();
         assert!(redrive.max_receive_count > 1, "{}", queue.logical_id);
         let dead = stack.queue(&redrive.dead_letter_queue).unwrap();
         assert!(
-            dead.retention > queue.retention,
+            dead.message_retention_period > queue.message_retention_period,
             "dead letters of {} go before they are read",
             queue.logical_id
         );
-        assert_eq!(dead.redrive, None);
+        assert_eq!(dead.redrive_policy, None);
     }
 }
 
@@ -164,56 +170,76 @@ fn the_table_has_its_keys_and_indexes() {
     let [table] = stack.tables.as_slice() else {
         panic!("one table, found {}", stack.tables.len())
     };
+    let names = |key: &[KeyAttribute]| -> Vec<String> {
+        let kinds: Vec<_> = key.iter().map(|attribute| attribute.key_type.as_str()).collect();
+        assert_eq!(kinds, ["HASH", "RANGE"]);
+        key.iter().map(|attribute| attribute.attribute_name.clone()).collect()
+    };
+    assert_eq!(names(&table.key_schema), ["pk", "sk"]);
+    let ttl = &table.time_to_live_specification;
+    assert_eq!((ttl.attribute_name.as_str(), ttl.enabled), ("ttl", true));
+    assert!(table.deletion_protection_enabled);
+    let written = &written("infra/storage.yaml")["Resources"]["Table"]["Properties"];
     assert_eq!(
-        (table.key.partition.as_str(), table.key.sort.as_deref()),
-        ("pk", Some("sk"))
+        written["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"],
+        true
     );
-    assert_eq!(table.ttl_attribute.as_deref(), Some("ttl"));
-    assert!(table.point_in_time_recovery && table.deletion_protection);
-    let indexes: Vec<_> = table
-        .indexes
-        .iter()
-        .map(|index| {
-            (
-                index.name.as_str(),
-                index.key.partition.as_str(),
-                index.key.sort.as_deref().unwrap(),
-            )
-        })
-        .collect();
+    let indexes = table.global_secondary_indexes.iter();
+    let indexes = indexes.map(|index| {
+        let key = names(&index.key_schema).join(" ");
+        format!("{} {key} {}", index.index_name, index.projection.projection_type)
+    });
     assert_eq!(
-        indexes,
+        indexes.collect::<Vec<_>>(),
         [
-            ("list", "lp", "ls"),
-            ("due", "dp", "ds"),
-            ("external", "xp", "xs"),
-            ("track", "tp", "ts")
+            "list lp ls INCLUDE",
+            "due dp ds KEYS_ONLY",
+            "external xp xs KEYS_ONLY",
+            "track tp ts KEYS_ONLY"
         ]
-    );
-    assert!(matches!(table.indexes[0].projection, Projection::Include(_)));
-    assert!(
-        table.indexes[1..]
-            .iter()
-            .all(|index| index.projection == Projection::KeysOnly)
     );
 }
 
 #[test]
 fn the_bucket_keeps_versions_and_stays_private() {
-    let stack = stack();
-    let [bucket] = stack.buckets.as_slice() else {
-        panic!("one bucket, found {}", stack.buckets.len())
+    assert_eq!(stack().buckets, ["Bucket"]);
+    let bucket = &written("infra/storage.yaml")["Resources"]["Bucket"]["Properties"];
+    assert_eq!(bucket["VersioningConfiguration"]["Status"], "Enabled");
+    for name in [
+        "BlockPublicAcls",
+        "BlockPublicPolicy",
+        "IgnorePublicAcls",
+        "RestrictPublicBuckets",
+    ] {
+        assert_eq!(bucket["PublicAccessBlockConfiguration"][name], true, "{name}");
+    }
+    let rules = bucket["LifecycleConfiguration"]["Rules"].as_sequence().unwrap();
+    assert!(rules.iter().all(|rule| rule["Status"] == "Enabled"));
+    let [uploads, exports, documents] = rules.as_slice() else {
+        panic!("three rules, found {}", rules.len())
     };
-    assert!(bucket.versioned && bucket.blocks_public_access);
-    assert_eq!(bucket.abort_incomplete_after_days, Some(7));
-    let expiries: Vec<_> = bucket
-        .expiries
-        .iter()
-        .map(|expiry| (expiry.prefix.as_str(), expiry.days))
-        .collect();
+    assert_eq!(uploads["AbortIncompleteMultipartUpload"]["DaysAfterInitiation"], 7);
     // Documents stay for the ten years of the law, archives of them need not.
-    assert_eq!(expiries, [("exports/", 30), ("", 3_680)]);
-    assert!(bucket.expiries.last().unwrap().noncurrent_days >= 3_653);
+    assert_eq!(
+        (&exports["Prefix"], &exports["ExpirationInDays"]),
+        (&"exports/".into(), &30.into())
+    );
+    assert_eq!(documents["Prefix"], Yaml::Null);
+    let days = [
+        &documents["ExpirationInDays"],
+        &documents["NoncurrentVersionExpiration"]["NoncurrentDays"],
+    ];
+    for days in days {
+        let Yaml::Tagged(reference) = days else {
+            panic!("a parameter, found {days:?}")
+        };
+        assert_eq!(
+            (reference.tag.to_string().as_str(), &reference.value),
+            ("!Ref", &"DocumentRetentionDays".into())
+        );
+    }
+    let days = &written("template.yaml")["Parameters"]["DocumentRetentionDays"]["Default"];
+    assert_eq!(*days, 3_680);
 }
 
 #[test]
@@ -223,12 +249,11 @@ fn the_data_key_is_made_by_the_template() {
         panic!("one secret, found {}", stack.secrets.len())
     };
     assert_eq!(secret.name.to_string(), "ecf/${AWS::StackName}/data-key");
-    assert_eq!(secret.generate.length, 64);
+    assert_eq!(secret.generate_secret_string.password_length, 64);
     let [key] = stack.keys.as_slice() else {
         panic!("one key, found {}", stack.keys.len())
     };
-    let encrypted_with = secret.kms_key.as_ref().and_then(|text| text.as_attribute_of("Arn"));
-    assert_eq!(encrypted_with, Some(key.as_str()));
+    assert_eq!(secret.kms_key_id.as_attribute_of("Arn"), Some(key.as_str()));
 }
 
 #[test]
@@ -255,7 +280,7 @@ fn optional_variables_are_there_only_with_a_value() {
             .environment
             .get("PORTAL_URL")
             .cloned();
-        url.map(|url| url.as_literal().unwrap().to_owned())
+        url.map(|url| url.to_string())
     };
     assert_eq!(portal(&stack()), None);
     let with = parameters(&[("PortalUrl", "https://portal.example")]);

@@ -2,7 +2,14 @@
 
 use std::{collections::BTreeMap, time::Duration};
 
-use crate::{error::StackError, fields::Fields, text::Text};
+use serde::{Deserialize, Deserializer, de::Error};
+use serde_json::Value;
+
+use super::{Properties, queue::resource_of_arn, read};
+use crate::{
+    error::{Place, StackError},
+    text::Text,
+};
 
 /// A function.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,151 +31,163 @@ pub struct Function {
 }
 
 /// A route of the API.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Route {
-    /// An HTTP method, or `ANY`.
+    /// An HTTP method in capitals, or `ANY`.
     pub method: String,
     /// A path in the gateway's form, such as `/api/v1/ecf/{proxy+}`.
     pub path: String,
     /// Whether answers leave while they are made.
+    #[serde(rename = "ResponseTransferMode", default, deserialize_with = "streams")]
     pub streams: bool,
 }
 
+impl Properties for Route {
+    /// There is one API. How long the gateway waits for the last byte: the function's own limit ends it here.
+    const WITHOUT_EFFECT: &'static [&'static str] = &["RestApiId", "TimeoutInMillis"];
+}
+
 /// A queue that feeds a function.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct QueueSource {
     /// The queue's logical id.
+    #[serde(deserialize_with = "resource_of_arn")]
     pub queue: String,
     /// At most so many messages in an invocation.
     pub batch_size: u16,
     /// Whether the function says which messages of a batch failed.
+    #[serde(rename = "FunctionResponseTypes", default, deserialize_with = "partial_failures")]
     pub partial_failures: bool,
 }
 
+impl Properties for QueueSource {
+    /// Its pollers are few enough.
+    const WITHOUT_EFFECT: &'static [&'static str] = &["ScalingConfig"];
+}
+
 /// A schedule.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Schedule {
     /// The time from one run to the next.
+    #[serde(rename = "Schedule", deserialize_with = "rate")]
     pub rate: Duration,
 }
 
+impl Properties for Schedule {}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+struct AsWritten {
+    environment: Environment,
+    /// Without events it is invoked by hand.
+    #[serde(default)]
+    events: BTreeMap<String, Event>,
+    timeout: u64,
+}
+
+impl Properties for AsWritten {
+    /// Who may do what, where it logs, what it runs on and what it leaves to others makes no difference in one process.
+    const WITHOUT_EFFECT: &'static [&'static str] = &[
+        "Architectures",
+        "CodeUri",
+        "Description",
+        "Handler",
+        "LoggingConfig",
+        "MemorySize",
+        "ReservedConcurrentExecutions",
+        "Role",
+        "Runtime",
+        "Tracing",
+    ];
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+struct Environment {
+    variables: BTreeMap<String, Text>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
+struct Event {
+    #[serde(rename = "Type")]
+    kind: Trigger,
+    properties: Value,
+}
+
+#[derive(Deserialize)]
+enum Trigger {
+    Api,
+    #[serde(rename = "SQS")]
+    Sqs,
+    Schedule,
+}
+
 impl Function {
-    /// `binary` comes from the build metadata: it is the crate whose program is deployed.
-    pub(crate) fn read(logical_id: &str, binary: String, mut fields: Fields) -> Result<Self, StackError> {
-        // Who may do what, where it logs, what it runs on and what it leaves to others makes no difference in one process.
-        fields.without_effect(&[
-            "Architectures",
-            "CodeUri",
-            "Description",
-            "LoggingConfig",
-            "MemorySize",
-            "ReservedConcurrentExecutions",
-            "Role",
-            "Tracing",
-        ]);
-        fields.exactly("Handler", "bootstrap")?;
-        fields.exactly("Runtime", "provided.al2023")?;
+    /// `name` comes from the build metadata: it is the crate whose program is deployed.
+    pub(crate) fn read(logical_id: String, name: String, properties: Value, place: &Place) -> Result<Self, StackError> {
+        let written: AsWritten = read(properties, place)?;
         let mut function = Self {
-            logical_id: logical_id.to_owned(),
-            name: binary,
-            environment: environment(&mut fields)?,
+            logical_id,
+            name,
+            environment: written.environment.variables,
             routes: Vec::new(),
             queues: Vec::new(),
             schedules: Vec::new(),
-            timeout: Duration::from_secs(fields.integer("Timeout")?),
+            timeout: Duration::from_secs(written.timeout),
         };
-        // Without events it is invoked by hand.
-        if let Some(events) = fields.optional_fields("Events")? {
-            for (_, event) in events.all_fields()? {
-                function.add_event(event)?;
+        for (name, Event { kind, properties }) in written.events {
+            let place = place.below("Events").below(name).below("Properties");
+            match kind {
+                Trigger::Api => function.routes.push(read(properties, &place)?),
+                Trigger::Sqs => function.queues.push(read(properties, &place)?),
+                Trigger::Schedule => function.schedules.push(read(properties, &place)?),
             }
         }
-        fields.finish()?;
         Ok(function)
     }
+}
 
-    fn add_event(&mut self, mut event: Fields) -> Result<(), StackError> {
-        let kind = event.literal("Type")?;
-        let mut properties = event.fields("Properties")?;
-        match kind.as_str() {
-            "Api" => {
-                properties.resource("RestApiId", "Ref")?;
-                let method = properties.literal("Method")?.to_uppercase();
-                let streams = match properties.optional_literal("ResponseTransferMode")?.as_deref() {
-                    None | Some("BUFFERED") => false,
-                    Some("RESPONSE_STREAM") => true,
-                    Some(other) => {
-                        return Err(properties.invalid("ResponseTransferMode", "BUFFERED or RESPONSE_STREAM", other));
-                    }
-                };
-                // How long the gateway waits for the last byte; the function's own limit ends it here.
-                properties.without_effect(&["TimeoutInMillis"]);
-                self.routes.push(Route {
-                    method,
-                    path: properties.literal("Path")?,
-                    streams,
-                });
-            }
-            "SQS" => self.queues.push(QueueSource::read(&mut properties)?),
-            "Schedule" => self.schedules.push(Schedule::read(&mut properties)?),
-            other => return Err(event.invalid("Type", "Api, SQS or Schedule", other)),
-        }
-        properties.finish()?;
-        event.finish()
+fn streams<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    #[derive(PartialEq, Deserialize)]
+    #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+    enum Mode {
+        Buffered,
+        ResponseStream,
     }
+    Ok(Mode::deserialize(deserializer)? == Mode::ResponseStream)
 }
 
-fn environment(fields: &mut Fields) -> Result<BTreeMap<String, Text>, StackError> {
-    let mut environment = fields.fields("Environment")?;
-    let variables = environment.fields("Variables")?.all_texts()?;
-    environment.finish()?;
-    Ok(variables)
+fn partial_failures<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    let kinds = Vec::<String>::deserialize(deserializer)?;
+    Ok(kinds.iter().any(|kind| kind == "ReportBatchItemFailures"))
 }
 
-impl QueueSource {
-    fn read(properties: &mut Fields) -> Result<Self, StackError> {
-        // Its pollers are few enough.
-        properties.without_effect(&["ScalingConfig"]);
-        let response_types = properties.list_of_literals("FunctionResponseTypes")?;
-        Ok(Self {
-            queue: properties.resource("Queue", "Arn")?,
-            batch_size: properties.integer("BatchSize")?,
-            partial_failures: response_types.iter().any(|kind| kind == "ReportBatchItemFailures"),
-        })
-    }
-}
-
-impl Schedule {
-    fn read(properties: &mut Fields) -> Result<Self, StackError> {
-        let text = properties.literal("Schedule")?;
-        let rate =
-            rate(&text).ok_or_else(|| properties.invalid("Schedule", "rate(n minutes), hours or days", &text))?;
-        Ok(Self { rate })
-    }
-}
-
-/// Reads `rate(5 minutes)`. Cron expressions are not used by the template, so they are not read.
-fn rate(text: &str) -> Option<Duration> {
-    let (count, unit) = text.strip_prefix("rate(")?.strip_suffix(')')?.split_once(' ')?;
-    let unit_seconds = match unit.strip_suffix('s').unwrap_or(unit) {
-        "minute" => 60,
-        "hour" => 3_600,
-        "day" => 86_400,
-        _ => return None,
-    };
-    let count: u32 = count.parse().ok().filter(|count| *count > 0)?;
-    Some(Duration::from_secs(u64::from(count) * unit_seconds))
+/// Reads `rate(5 minutes)`. The template uses no other unit and no cron expressions, so they are not read.
+fn rate<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    let count = text.strip_prefix("rate(").and_then(|rest| {
+        let count = rest.strip_suffix(" minute)").or(rest.strip_suffix(" minutes)"))?;
+        count.parse::<u32>().ok().filter(|count| *count > 0)
+    });
+    let minutes = count.ok_or_else(|| D::Error::custom(format_args!("expected rate(n minutes), found {text}")))?;
+    Ok(Duration::from_secs(60 * u64::from(minutes)))
 }
 
 #[cfg(test)]
 mod tests {
+    use serde::de::value::{Error, StrDeserializer};
+
     use super::*;
 
     #[test]
     fn rates_are_read_and_nothing_else_is() {
-        assert_eq!(rate("rate(1 minute)"), Some(Duration::from_secs(60)));
-        assert_eq!(rate("rate(2 hours)"), Some(Duration::from_secs(7_200)));
-        assert_eq!(rate("rate(1 day)"), Some(Duration::from_secs(86_400)));
+        let read = |text| rate(StrDeserializer::<Error>::new(text)).ok();
+        assert_eq!(read("rate(1 minute)"), Some(Duration::from_secs(60)));
+        assert_eq!(read("rate(2 minutes)"), Some(Duration::from_secs(120)));
         for other in [
             "rate(0 minutes)",
             "rate(minute)",
@@ -176,7 +195,7 @@ mod tests {
             "cron(0 12 * * ? *)",
             "rate(1 minute",
         ] {
-            assert_eq!(rate(other), None, "{other}");
+            assert_eq!(read(other), None, "{other}");
         }
     }
 }

@@ -1,66 +1,59 @@
 //! SQS queues.
 
-use std::time::Duration;
+use serde::{Deserialize, Deserializer, de::Error};
 
-use crate::{error::StackError, fields::Fields};
+use super::Properties;
+use crate::text::Text;
 
-/// A queue.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A queue; times are in seconds, and the defaults SQS's own.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "PascalCase", deny_unknown_fields)]
 pub struct Queue {
     /// Its name in the template.
+    #[serde(skip)]
     pub logical_id: String,
     /// How long each message waits before it can be received.
-    pub delay: Duration,
+    #[serde(default)]
+    pub delay_seconds: u64,
     /// How long a received message is hidden from others.
-    pub visibility_timeout: Duration,
+    #[serde(default = "half_a_minute")]
+    pub visibility_timeout: u64,
     /// How long a message is kept.
-    pub retention: Duration,
+    pub message_retention_period: u64,
     /// How long a receive waits for a first message.
-    pub receive_wait: Duration,
+    #[serde(default)]
+    pub receive_message_wait_time_seconds: u64,
     /// Where a message goes that was received too often.
-    pub redrive: Option<Redrive>,
+    pub redrive_policy: Option<Redrive>,
+}
+
+impl Properties for Queue {
+    /// The embedded services keep nothing secret from the machine they run on.
+    const WITHOUT_EFFECT: &'static [&'static str] = &["SqsManagedSseEnabled"];
 }
 
 /// A queue's dead-letter queue.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Redrive {
     /// Logical id of the queue that takes the dead letters.
+    #[serde(rename = "deadLetterTargetArn", deserialize_with = "resource_of_arn")]
     pub dead_letter_queue: String,
     /// How often a message is received before it goes there.
     pub max_receive_count: u32,
 }
 
-impl Queue {
-    pub(crate) fn read(logical_id: &str, mut fields: Fields) -> Result<Self, StackError> {
-        // The embedded services keep nothing secret from the machine they run on.
-        fields.without_effect(&["SqsManagedSseEnabled"]);
-        let redrive = match fields.optional_fields("RedrivePolicy")? {
-            None => None,
-            Some(mut policy) => {
-                let redrive = Redrive {
-                    dead_letter_queue: policy.resource("deadLetterTargetArn", "Arn")?,
-                    max_receive_count: policy.integer("maxReceiveCount")?,
-                };
-                policy.finish()?;
-                Some(redrive)
-            }
-        };
-        // The defaults are SQS's own.
-        let queue = Self {
-            logical_id: logical_id.to_owned(),
-            delay: fields.optional_seconds("DelaySeconds")?.unwrap_or(Duration::ZERO),
-            visibility_timeout: fields
-                .optional_seconds("VisibilityTimeout")?
-                .unwrap_or(Duration::from_secs(30)),
-            retention: fields
-                .optional_seconds("MessageRetentionPeriod")?
-                .unwrap_or(Duration::from_secs(345_600)),
-            receive_wait: fields
-                .optional_seconds("ReceiveMessageWaitTimeSeconds")?
-                .unwrap_or(Duration::ZERO),
-            redrive,
-        };
-        fields.finish()?;
-        Ok(queue)
-    }
+fn half_a_minute() -> u64 {
+    30
+}
+
+/// The resource of the template whose ARN stands here.
+pub(super) fn resource_of_arn<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    let text = Text::deserialize(deserializer)?;
+    let resource = text.as_attribute_of("Arn").map(str::to_owned);
+    resource.ok_or_else(|| {
+        D::Error::custom(format_args!(
+            "expected the Arn of a resource of this template, found {text}"
+        ))
+    })
 }

@@ -1,5 +1,4 @@
-//! Makes a bucket. An emulator retains, expires and publishes nothing, so versions, lifecycle rules and the block of public access
-//! are read with the template and not set.
+//! Makes a bucket.
 
 use aws_sdk_s3::{
     Client,

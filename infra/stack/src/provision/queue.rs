@@ -1,9 +1,6 @@
 //! Makes the queues, dead-letter queues first. Attributes are written each time, as a deployment would.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    time::Duration,
-};
+use std::collections::{BTreeMap, HashMap};
 
 use aws_sdk_sqs::{Client, types::QueueAttributeName};
 use serde_json::json;
@@ -41,26 +38,12 @@ pub(super) async fn make_all(
     Ok(urls)
 }
 
+/// Creates the queue; the answer is the same when it is there.
 async fn create(sqs: &Client, name: &str) -> Result<String, ProvisionError> {
-    match sqs.get_queue_url().queue_name(name).send().await {
-        Ok(answer) => return url(answer.queue_url, "GetQueueUrl", name),
-        Err(error)
-            if error
-                .as_service_error()
-                .is_some_and(|error| error.is_queue_does_not_exist()) => {}
-        Err(error) => return Err(ProvisionError::call("GetQueueUrl", name)(error)),
-    }
     let answer = sqs.create_queue().queue_name(name).send().await;
-    url(
-        answer.map_err(ProvisionError::call("CreateQueue", name))?.queue_url,
-        "CreateQueue",
-        name,
-    )
-}
-
-fn url(url: Option<String>, action: &'static str, name: &str) -> Result<String, ProvisionError> {
+    let url = answer.map_err(ProvisionError::call("CreateQueue", name))?.queue_url;
     url.ok_or_else(|| ProvisionError::Answer {
-        action,
+        action: "CreateQueue",
         resource: name.to_owned(),
         field: "QueueUrl",
     })
@@ -86,17 +69,20 @@ async fn arn(sqs: &Client, url: &str) -> Result<String, ProvisionError> {
 }
 
 fn attributes(queue: &Queue, arns: &BTreeMap<&str, String>) -> HashMap<QueueAttributeName, String> {
-    let seconds = |duration: Duration| duration.as_secs().to_string();
-    let mut attributes = HashMap::from([
-        (QueueAttributeName::DelaySeconds, seconds(queue.delay)),
-        (QueueAttributeName::VisibilityTimeout, seconds(queue.visibility_timeout)),
-        (QueueAttributeName::MessageRetentionPeriod, seconds(queue.retention)),
+    let times = [
+        (QueueAttributeName::DelaySeconds, queue.delay_seconds),
+        (QueueAttributeName::VisibilityTimeout, queue.visibility_timeout),
+        (
+            QueueAttributeName::MessageRetentionPeriod,
+            queue.message_retention_period,
+        ),
         (
             QueueAttributeName::ReceiveMessageWaitTimeSeconds,
-            seconds(queue.receive_wait),
+            queue.receive_message_wait_time_seconds,
         ),
-    ]);
-    if let Some(redrive) = &queue.redrive
+    ];
+    let mut attributes = HashMap::from(times.map(|(name, seconds)| (name, seconds.to_string())));
+    if let Some(redrive) = &queue.redrive_policy
         && let Some(arn) = arns.get(redrive.dead_letter_queue.as_str())
     {
         let policy = json!({ "deadLetterTargetArn": arn, "maxReceiveCount": redrive.max_receive_count });

@@ -1,40 +1,36 @@
-//! Makes a table. An emulator restores nothing, so point-in-time recovery is read with the template and not set.
+//! Makes a table.
 
 use aws_sdk_dynamodb::{
     Client,
     types::{
-        AttributeDefinition, BillingMode, GlobalSecondaryIndex, KeySchemaElement, KeyType, Projection as SdkProjection,
-        ProjectionType, ScalarAttributeType, TableDescription, TableStatus, TimeToLiveSpecification,
+        AttributeDefinition, BillingMode, GlobalSecondaryIndex, KeySchemaElement, KeyType, Projection, ProjectionType,
+        ScalarAttributeType, TableDescription, TableStatus, TimeToLiveSpecification,
     },
 };
 
-use crate::{Index, KeySchema, Projection, Table, provision::ProvisionError};
+use crate::{Index, KeyAttribute, Table, provision::ProvisionError};
 
 /// An emulator answers at once, AWS within half a minute.
 const LOOKS: usize = 120;
 const BETWEEN_LOOKS: std::time::Duration = std::time::Duration::from_millis(500);
 
 pub(super) async fn make(dynamodb: &Client, table: &Table, name: &str) -> Result<(), ProvisionError> {
+    let key = key_schema(&table.key_schema, name)?;
+    let indexes = table.global_secondary_indexes.iter();
+    let indexes: Vec<_> = indexes.map(|index| sdk_index(index, name)).collect::<Result<_, _>>()?;
     if let Some(found) = describe(dynamodb, name).await? {
-        return check_same(table, name, &found);
+        return check_same(name, &key, &indexes, &found);
     }
-    create(dynamodb, table, name).await?;
+    create(dynamodb, table, name, key, indexes).await?;
     wait_until_active(dynamodb, name).await?;
-    if let Some(attribute) = &table.ttl_attribute {
-        let specification = TimeToLiveSpecification::builder()
-            .attribute_name(attribute)
-            .enabled(true)
-            .build();
-        let specification = specification.map_err(ProvisionError::call("UpdateTimeToLive", name))?;
-        let request = dynamodb
-            .update_time_to_live()
-            .table_name(name)
-            .time_to_live_specification(specification);
-        request
-            .send()
-            .await
-            .map_err(ProvisionError::call("UpdateTimeToLive", name))?;
-    }
+    let specification = TimeToLiveSpecification::builder()
+        .attribute_name(&table.time_to_live_specification.attribute_name)
+        .enabled(table.time_to_live_specification.enabled)
+        .build();
+    let specification = specification.map_err(ProvisionError::call("UpdateTimeToLive", name))?;
+    let request = dynamodb.update_time_to_live().table_name(name);
+    let answer = request.time_to_live_specification(specification).send().await;
+    answer.map_err(ProvisionError::call("UpdateTimeToLive", name))?;
     Ok(())
 }
 
@@ -52,58 +48,54 @@ async fn describe(dynamodb: &Client, name: &str) -> Result<Option<TableDescripti
     }
 }
 
-async fn create(dynamodb: &Client, table: &Table, name: &str) -> Result<(), ProvisionError> {
-    let mut request = dynamodb
+async fn create(
+    dynamodb: &Client,
+    table: &Table,
+    name: &str,
+    key: Vec<KeySchemaElement>,
+    indexes: Vec<GlobalSecondaryIndex>,
+) -> Result<(), ProvisionError> {
+    let definitions = table.attribute_definitions.iter().map(|attribute| {
+        AttributeDefinition::builder()
+            .attribute_name(&attribute.attribute_name)
+            .attribute_type(ScalarAttributeType::from(attribute.attribute_type.as_str()))
+            .build()
+    });
+    let definitions = definitions.collect::<Result<_, _>>();
+    let request = dynamodb
         .create_table()
         .table_name(name)
         .billing_mode(BillingMode::PayPerRequest)
-        .deletion_protection_enabled(table.deletion_protection)
-        .set_key_schema(Some(key_elements(&table.key, name)?));
-    for (attribute, kind) in &table.attribute_types {
-        let kind = ScalarAttributeType::from(kind.as_str());
-        let definition = AttributeDefinition::builder()
-            .attribute_name(attribute)
-            .attribute_type(kind)
-            .build();
-        request = request.attribute_definitions(definition.map_err(ProvisionError::call("CreateTable", name))?);
-    }
-    for index in &table.indexes {
-        request = request.global_secondary_indexes(sdk_index(index, name)?);
-    }
-    request
-        .send()
-        .await
-        .map_err(ProvisionError::call("CreateTable", name))?;
+        .deletion_protection_enabled(table.deletion_protection_enabled)
+        .set_key_schema(Some(key))
+        .set_attribute_definitions(Some(definitions.map_err(ProvisionError::call("CreateTable", name))?))
+        .set_global_secondary_indexes(Some(indexes));
+    let answer = request.send().await;
+    answer.map_err(ProvisionError::call("CreateTable", name))?;
     Ok(())
 }
 
 fn sdk_index(index: &Index, table: &str) -> Result<GlobalSecondaryIndex, ProvisionError> {
-    let projection = match &index.projection {
-        Projection::KeysOnly => SdkProjection::builder().projection_type(ProjectionType::KeysOnly),
-        Projection::All => SdkProjection::builder().projection_type(ProjectionType::All),
-        Projection::Include(attributes) => SdkProjection::builder()
-            .projection_type(ProjectionType::Include)
-            .set_non_key_attributes(Some(attributes.clone())),
-    };
+    let projection = Projection::builder()
+        .projection_type(ProjectionType::from(index.projection.projection_type.as_str()))
+        .set_non_key_attributes(index.projection.non_key_attributes.clone());
     GlobalSecondaryIndex::builder()
-        .index_name(&index.name)
-        .set_key_schema(Some(key_elements(&index.key, table)?))
+        .index_name(&index.index_name)
+        .set_key_schema(Some(key_schema(&index.key_schema, table)?))
         .projection(projection.build())
         .build()
         .map_err(ProvisionError::call("CreateTable", table))
 }
 
-fn key_elements(key: &KeySchema, table: &str) -> Result<Vec<KeySchemaElement>, ProvisionError> {
-    let parts = [
-        (Some(&key.partition), KeyType::Hash),
-        (key.sort.as_ref(), KeyType::Range),
-    ];
-    let elements = parts
-        .into_iter()
-        .filter_map(|(name, kind)| Some(KeySchemaElement::builder().attribute_name(name?).key_type(kind).build()));
-    elements
-        .collect::<Result<_, _>>()
-        .map_err(ProvisionError::call("CreateTable", table))
+fn key_schema(key: &[KeyAttribute], table: &str) -> Result<Vec<KeySchemaElement>, ProvisionError> {
+    let elements = key.iter().map(|attribute| {
+        KeySchemaElement::builder()
+            .attribute_name(&attribute.attribute_name)
+            .key_type(KeyType::from(attribute.key_type.as_str()))
+            .build()
+    });
+    let elements = elements.collect::<Result<_, _>>();
+    elements.map_err(ProvisionError::call("CreateTable", table))
 }
 
 async fn wait_until_active(dynamodb: &Client, name: &str) -> Result<(), ProvisionError> {
@@ -123,9 +115,20 @@ async fn wait_until_active(dynamodb: &Client, name: &str) -> Result<(), Provisio
 }
 
 /// Keys and indexes of a table with data in it are not changed here: whoever runs it decides what becomes of the data.
-fn check_same(table: &Table, name: &str, found: &TableDescription) -> Result<(), ProvisionError> {
-    let wanted = shape(table);
-    let found = found_shape(found);
+fn check_same(
+    name: &str,
+    key: &[KeySchemaElement],
+    indexes: &[GlobalSecondaryIndex],
+    found: &TableDescription,
+) -> Result<(), ProvisionError> {
+    let indexes = indexes.iter();
+    let indexes = indexes.map(|index| index_shape(index.index_name(), index.key_schema(), index.projection()));
+    let wanted = shape(key, indexes);
+    let indexes = found.global_secondary_indexes().iter().map(|index| {
+        let name = index.index_name().unwrap_or_default();
+        index_shape(name, index.key_schema(), index.projection())
+    });
+    let found = shape(found.key_schema(), indexes);
     if wanted == found {
         return Ok(());
     }
@@ -137,76 +140,24 @@ fn check_same(table: &Table, name: &str, found: &TableDescription) -> Result<(),
 }
 
 /// Keys, indexes and projections on one line; indexes in alphabetical order.
-fn shape(table: &Table) -> String {
-    let mut indexes: Vec<String> = table
-        .indexes
-        .iter()
-        .map(|index| {
-            let projection = match &index.projection {
-                Projection::KeysOnly => "KEYS_ONLY".to_owned(),
-                Projection::All => "ALL".to_owned(),
-                Projection::Include(attributes) => included(attributes),
-            };
-            format!(
-                "{}{}={projection}",
-                index.name,
-                key_shape(&index.key.partition, index.key.sort.as_deref())
-            )
-        })
-        .collect();
+fn shape(key: &[KeySchemaElement], indexes: impl Iterator<Item = String>) -> String {
+    let mut indexes: Vec<_> = indexes.collect();
     indexes.sort();
-    format!(
-        "{} {}",
-        key_shape(&table.key.partition, table.key.sort.as_deref()),
-        indexes.join(" ")
-    )
+    format!("{} {}", key_shape(key), indexes.join(" "))
 }
 
-fn found_shape(found: &TableDescription) -> String {
-    let mut indexes: Vec<String> = found
-        .global_secondary_indexes()
-        .iter()
-        .map(|index| {
-            let projection = match index.projection() {
-                Some(projection) if projection.projection_type() == Some(&ProjectionType::Include) => {
-                    included(projection.non_key_attributes())
-                }
-                Some(projection) => projection
-                    .projection_type()
-                    .map_or("", ProjectionType::as_str)
-                    .to_owned(),
-                None => String::new(),
-            };
-            format!(
-                "{}{}={projection}",
-                index.index_name().unwrap_or_default(),
-                elements_shape(index.key_schema())
-            )
-        })
-        .collect();
-    indexes.sort();
-    format!("{} {}", elements_shape(found.key_schema()), indexes.join(" "))
-}
-
-fn included(attributes: &[String]) -> String {
-    let mut attributes = attributes.to_vec();
+fn index_shape(name: &str, key: &[KeySchemaElement], projection: Option<&Projection>) -> String {
+    let kind = projection.and_then(Projection::projection_type);
+    let kind = kind.map_or("", ProjectionType::as_str);
+    let mut attributes = projection.map_or(&[][..], Projection::non_key_attributes).to_vec();
     attributes.sort();
-    format!("INCLUDE[{}]", attributes.join(","))
+    format!("{name}{}={kind}[{}]", key_shape(key), attributes.join(","))
 }
 
-fn elements_shape(elements: &[KeySchemaElement]) -> String {
-    let of = |kind: KeyType| {
-        elements
-            .iter()
-            .find(|element| element.key_type == kind)
-            .map(|element| element.attribute_name.as_str())
-    };
-    key_shape(of(KeyType::Hash).unwrap_or_default(), of(KeyType::Range))
-}
-
-fn key_shape(partition: &str, sort: Option<&str>) -> String {
-    match sort {
-        Some(sort) => format!("({partition},{sort})"),
-        None => format!("({partition})"),
-    }
+fn key_shape(elements: &[KeySchemaElement]) -> String {
+    // In the order of their kinds: first the partition.
+    let mut elements = elements.to_vec();
+    elements.sort_by(|one, other| one.key_type.as_str().cmp(other.key_type.as_str()));
+    let names: Vec<_> = elements.iter().map(KeySchemaElement::attribute_name).collect();
+    format!("({})", names.join(","))
 }
