@@ -1,6 +1,8 @@
 //! Throw-away certificates and P12 files, made on the spot for tests and for the local system.
 //!
 //! Nothing here is a secret or a trust anchor. [`pkcs12`] makes the file that nearly every test wants; [`Party`], [`file`] and [`assembled`] make the odd ones.
+//! Every error is what OpenSSL answers, for example to a common name of more than 64 characters, or to an old cipher in a build without its
+//! legacy provider.
 
 use jiff::Timestamp;
 use openssl::asn1::{Asn1Integer, Asn1Time};
@@ -19,10 +21,6 @@ use openssl::x509::{X509, X509NameBuilder};
 use xmldsig::pkcs12_file;
 
 /// Makes an RSA-2048 key, a self-signed certificate of the shape that the authorised issuers use, and a P12 file (AES-256) of both.
-///
-/// # Errors
-///
-/// What OpenSSL answers, for example to a common name of more than 64 characters.
 pub fn pkcs12(
     common_name: &str,
     subject_serial: &str,
@@ -52,82 +50,50 @@ enum Purpose {
 
 impl Party {
     /// Makes a new key and a self-signed certificate that may sign.
-    ///
-    /// # Errors
-    ///
-    /// What OpenSSL answers.
     pub fn new(
         common_name: &str,
         subject_serial: &str,
         not_before: Timestamp,
         not_after: Timestamp,
     ) -> Result<Self, ErrorStack> {
-        Self::make(
-            common_name,
-            subject_serial,
-            not_before,
-            not_after,
-            Purpose::Signing,
-            None,
-        )
+        let holder = (common_name, subject_serial);
+        Self::make(2048, holder, (not_before, not_after), Purpose::Signing, None)
     }
 
     /// Makes a key of another size than usual, with a self-signed certificate that may sign.
-    ///
-    /// # Errors
-    ///
-    /// What OpenSSL answers.
     pub fn with_bits(
         bits: u32,
         common_name: &str,
         not_before: Timestamp,
         not_after: Timestamp,
     ) -> Result<Self, ErrorStack> {
-        let key = PKey::from_rsa(Rsa::generate(bits)?)?;
-        let certificate = self_signed(&key, common_name, "IDCDO-00100000001", not_before, not_after)?;
-        Ok(Self { key, certificate })
+        let holder = (common_name, "IDCDO-00100000001");
+        Self::make(bits, holder, (not_before, not_after), Purpose::Signing, None)
     }
 
     /// Makes a certificate whose key may only encrypt.
-    ///
-    /// # Errors
-    ///
-    /// What OpenSSL answers.
     pub fn without_signing_usage(
         common_name: &str,
         subject_serial: &str,
         not_before: Timestamp,
         not_after: Timestamp,
     ) -> Result<Self, ErrorStack> {
-        Self::make(
-            common_name,
-            subject_serial,
-            not_before,
-            not_after,
-            Purpose::Encryption,
-            None,
-        )
+        let holder = (common_name, subject_serial);
+        Self::make(2048, holder, (not_before, not_after), Purpose::Encryption, None)
     }
 
     /// Makes an authority, self-signed or issued by another one.
-    ///
-    /// # Errors
-    ///
-    /// What OpenSSL answers.
     pub fn authority(
         common_name: &str,
         not_before: Timestamp,
         not_after: Timestamp,
         issuer: Option<&Self>,
     ) -> Result<Self, ErrorStack> {
-        Self::make(common_name, "AC", not_before, not_after, Purpose::Authority, issuer)
+        let holder = (common_name, "AC");
+        Self::make(2048, holder, (not_before, not_after), Purpose::Authority, issuer)
     }
 
     /// Makes a certificate that may sign, issued by this authority.
-    ///
-    /// # Errors
-    ///
-    /// What OpenSSL answers.
     pub fn issue(
         &self,
         common_name: &str,
@@ -135,21 +101,11 @@ impl Party {
         not_before: Timestamp,
         not_after: Timestamp,
     ) -> Result<Self, ErrorStack> {
-        Self::make(
-            common_name,
-            subject_serial,
-            not_before,
-            not_after,
-            Purpose::Signing,
-            Some(self),
-        )
+        let holder = (common_name, subject_serial);
+        Self::make(2048, holder, (not_before, not_after), Purpose::Signing, Some(self))
     }
 
     /// Makes a self-signed certificate that may sign, for the same key and subject.
-    ///
-    /// # Errors
-    ///
-    /// What OpenSSL answers.
     pub fn renewed(&self, not_before: Timestamp, not_after: Timestamp) -> Result<Self, ErrorStack> {
         let certificate = self_signed(
             &self.key,
@@ -165,10 +121,6 @@ impl Party {
     }
 
     /// Reads a key and its certificate, one behind the other.
-    ///
-    /// # Errors
-    ///
-    /// What OpenSSL answers.
     pub fn from_pem(pem: &[u8]) -> Result<Self, ErrorStack> {
         Ok(Self {
             key: PKey::private_key_from_pem(pem)?,
@@ -177,41 +129,24 @@ impl Party {
     }
 
     /// The private key as PEM, for other signers.
-    ///
-    /// # Errors
-    ///
-    /// What OpenSSL answers.
     pub fn key_pem(&self) -> Result<Vec<u8>, ErrorStack> {
         self.key.private_key_to_pem_pkcs8()
     }
 
     /// The certificate as PEM.
-    ///
-    /// # Errors
-    ///
-    /// What OpenSSL answers.
     pub fn certificate_pem(&self) -> Result<Vec<u8>, ErrorStack> {
         self.certificate.to_pem()
     }
 
     fn make(
-        common_name: &str,
-        subject_serial: &str,
-        not_before: Timestamp,
-        not_after: Timestamp,
+        bits: u32,
+        holder: (&str, &str),
+        validity: (Timestamp, Timestamp),
         purpose: Purpose,
         issuer: Option<&Self>,
     ) -> Result<Self, ErrorStack> {
-        let key = PKey::from_rsa(Rsa::generate(2048)?)?;
-        let certificate = certificate(
-            &key,
-            common_name,
-            subject_serial,
-            not_before,
-            not_after,
-            purpose,
-            issuer,
-        )?;
+        let key = PKey::from_rsa(Rsa::generate(bits)?)?;
+        let certificate = certificate(&key, holder, validity, purpose, issuer)?;
         Ok(Self { key, certificate })
     }
 }
@@ -230,10 +165,6 @@ pub enum Cipher {
 }
 
 /// Makes a P12 file. Certificates stand in the order given, except that OpenSSL puts one that belongs to `key` first.
-///
-/// # Errors
-///
-/// What OpenSSL answers, for example to an old cipher in a build without its legacy provider.
 pub fn file(
     key: Option<&Party>,
     certificates: &[&Party],
@@ -271,10 +202,6 @@ pub fn file(
 }
 
 /// Makes a P12 file whose key derivations ask for so many rounds each.
-///
-/// # Errors
-///
-/// What OpenSSL answers.
 pub fn file_of_rounds(party: &Party, password: &str, rounds: u32) -> Result<Vec<u8>, ErrorStack> {
     let mut builder = Pkcs12::builder();
     builder
@@ -299,10 +226,6 @@ pub enum Mac {
 
 /// Makes a P12 file with any number of keys and certificates, in the order given. OpenSSL's own builder takes one key, and always
 /// adds an integrity check. Keys are encrypted unless the password is empty.
-///
-/// # Errors
-///
-/// What OpenSSL answers.
 pub fn assembled(keys: &[&Party], certificates: &[&Party], password: &str, mac: Mac) -> Result<Vec<u8>, ErrorStack> {
     let certificates = certificates.iter().map(|party| party.certificate.to_der());
     let certificates = certificates.collect::<Result<Vec<_>, _>>()?;
@@ -322,10 +245,6 @@ fn subject(certificate: &X509, field: Nid) -> String {
 }
 
 /// Makes a self-signed certificate for `key`.
-///
-/// # Errors
-///
-/// What OpenSSL answers, for example to a common name of more than 64 characters.
 pub fn self_signed(
     key: &PKey<Private>,
     common_name: &str,
@@ -333,23 +252,14 @@ pub fn self_signed(
     not_before: Timestamp,
     not_after: Timestamp,
 ) -> Result<X509, ErrorStack> {
-    certificate(
-        key,
-        common_name,
-        subject_serial,
-        not_before,
-        not_after,
-        Purpose::Signing,
-        None,
-    )
+    let holder = (common_name, subject_serial);
+    certificate(key, holder, (not_before, not_after), Purpose::Signing, None)
 }
 
 fn certificate(
     key: &PKey<Private>,
-    common_name: &str,
-    subject_serial: &str,
-    not_before: Timestamp,
-    not_after: Timestamp,
+    (common_name, subject_serial): (&str, &str),
+    (not_before, not_after): (Timestamp, Timestamp),
     purpose: Purpose,
     issuer: Option<&Party>,
 ) -> Result<X509, ErrorStack> {
