@@ -98,10 +98,6 @@ impl Sqs {
                 queues::create(tx, &request.queue_name, now)?;
                 Ok(json!({"QueueUrl": self.url(&request.queue_name)}))
             }),
-            "GetQueueUrl" => self.run(body, |tx, request: NameRequest| {
-                let queue = Queue::read(tx, &request.queue_name)?;
-                Ok(json!({"QueueUrl": self.url(&queue.name)}))
-            }),
             "GetQueueAttributes" => self.run(body, |tx, request| queues::attributes(tx, &request, now)),
             "SetQueueAttributes" => self.run(body, |tx, request| queues::set_attributes(tx, request, now)),
             "SendMessage" => {

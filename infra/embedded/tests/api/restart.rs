@@ -64,8 +64,7 @@ async fn must_have_everything(stack: &Stack) {
     let secret = secret.send().await.unwrap();
     assert_eq!(secret.secret_string(), Some(SECRET));
 
-    let url = stack.sqs().get_queue_url().queue_name("jobs").send().await;
-    let url = url.unwrap().queue_url.unwrap();
+    let url = sqs::create_with(&stack.sqs(), "jobs", &[]).await;
     let mut bodies = Vec::new();
     for _receive in 0..10 {
         for message in sqs::receive(&stack.sqs(), &url, 5).await {
@@ -157,8 +156,7 @@ async fn a_start_that_releases_what_was_in_flight_shows_it_at_once_and_counts_it
         ..Options::default()
     })
     .await;
-    let url = stack.sqs().get_queue_url().queue_name("jobs").send().await;
-    let url = url.unwrap().queue_url.unwrap();
+    let url = sqs::create_with(&stack.sqs(), "jobs", &[]).await;
     let messages = sqs::receive(&stack.sqs(), &url, 0).await;
     let [message] = messages.as_slice() else {
         panic!("a delay is not in flight: {messages:?}")
@@ -220,8 +218,7 @@ async fn a_long_poll_does_not_hold_up_a_shutdown() {
     });
     // Lets the poll reach the server before the end is announced.
     for _turn in 0..100 {
-        let queue = stack.sqs().get_queue_url().queue_name("jobs").send().await;
-        assert!(queue.is_ok());
+        sqs::create_with(&stack.sqs(), "jobs", &[]).await;
     }
     let begun = std::time::Instant::now();
     stack.embedded.shutdown().await;
