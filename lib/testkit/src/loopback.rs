@@ -1,6 +1,7 @@
 //! A server of a test on loopback.
 
 use std::net::SocketAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use axum::Router;
 use tokio::{net::TcpListener, task::JoinHandle};
@@ -31,4 +32,9 @@ impl Drop for Loopback {
     fn drop(&mut self) {
         self.server.abort();
     }
+}
+
+/// What a server shares with its test. One that panicked holding the lock has failed already.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

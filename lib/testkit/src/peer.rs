@@ -2,7 +2,7 @@
 
 use std::{
     collections::VecDeque,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex},
 };
 
 use axum::{
@@ -13,7 +13,11 @@ use axum::{
 };
 use http::{HeaderMap, Method, StatusCode, Uri, header};
 
-use crate::{Received, loopback::Loopback, sign_foreign};
+use crate::{
+    Received,
+    loopback::{Loopback, lock},
+    sign_foreign,
+};
 
 /// The token that it hands out.
 const TOKEN: &str = "ficha";
@@ -156,9 +160,4 @@ fn xml(bytes: Vec<u8>) -> Response {
 
 fn contains(bytes: &[u8], text: &str) -> bool {
     bytes.windows(text.len()).any(|window| window == text.as_bytes())
-}
-
-/// A test that panicked holding the lock has failed already.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

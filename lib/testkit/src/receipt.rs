@@ -123,21 +123,13 @@ impl TestStack {
             .expect("the bucket answers");
         let new = NewReceipt {
             public_id,
-            company_rnc: company.rnc.clone(),
             idempotency_key: key.to_owned(),
-            payload_hash: [0; 32],
-            ecf_type: encf.receipt_type(),
-            external_id: None,
-            mode: Mode::Immediate,
-            state: ReceiptState::Signed,
-            created_at: now,
-            scheduled_for: None,
             monto_total: numbered.monto_total().to_string(),
             rnc_comprador: numbered.rnc_comprador().map(ToString::to_string),
             fecha_emision: numbered.fecha_emision(),
             signed: Some(signed),
-            payload: None,
             note,
+            ..seeded_receipt(company, &encf.to_string(), ReceiptState::Signed, now)
         };
         match self.table().create_receipt(&company.scope, new).await {
             Ok(Created::New(receipt)) => receipt,

@@ -3,7 +3,7 @@
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc, Mutex,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -14,7 +14,10 @@ use http::{HeaderMap, Method, StatusCode, Uri};
 use serde_json::Value;
 use tokio::sync::Notify;
 
-use crate::{check_event, loopback::Loopback};
+use crate::{
+    check_event,
+    loopback::{Loopback, lock},
+};
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -139,9 +142,4 @@ async fn receive(
         std::future::pending::<()>().await;
     }
     lock(&shared.answers).pop_front().unwrap_or(StatusCode::OK)
-}
-
-/// A test that panicked holding the lock has failed already.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

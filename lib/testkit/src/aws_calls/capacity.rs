@@ -9,7 +9,7 @@ use aws_sdk_dynamodb::{
         transact_write_items::{TransactWriteItemsInput, TransactWriteItemsOutput},
         update_item::{UpdateItemInput, UpdateItemOutput},
     },
-    types::{ConsumedCapacity, ReturnConsumedCapacity},
+    types::ReturnConsumedCapacity,
 };
 use aws_smithy_runtime_api::client::interceptors::context::{Input, Output};
 
@@ -28,39 +28,22 @@ pub(super) fn ask_for(input: &mut Input) {
     ask!(input: GetItemInput, QueryInput, PutItemInput, UpdateItemInput, DeleteItemInput, TransactWriteItemsInput);
 }
 
+macro_rules! consumed {
+    ($output:ident: $($kind:ty => $units:ident),+) => {
+        $(if let Some(answer) = $output.downcast_ref::<$kind>() {
+            let capacities = answer.consumed_capacity().into_iter();
+            return Units {
+                $units: capacities.filter_map(|capacity| capacity.capacity_units).sum(),
+                ..Units::default()
+            };
+        })+
+    };
+}
+
 /// What an answer says that it cost.
 pub(super) fn consumed(output: &Output) -> Units {
-    let read = |capacity: &Option<ConsumedCapacity>| Units {
-        read: units(capacity.as_ref()),
-        write: 0.0,
-    };
-    let write = |capacity: &Option<ConsumedCapacity>| Units {
-        write: units(capacity.as_ref()),
-        read: 0.0,
-    };
-    if let Some(answer) = output.downcast_ref::<GetItemOutput>() {
-        return read(&answer.consumed_capacity);
-    }
-    if let Some(answer) = output.downcast_ref::<QueryOutput>() {
-        return read(&answer.consumed_capacity);
-    }
-    if let Some(answer) = output.downcast_ref::<PutItemOutput>() {
-        return write(&answer.consumed_capacity);
-    }
-    if let Some(answer) = output.downcast_ref::<UpdateItemOutput>() {
-        return write(&answer.consumed_capacity);
-    }
-    if let Some(answer) = output.downcast_ref::<DeleteItemOutput>() {
-        return write(&answer.consumed_capacity);
-    }
-    if let Some(answer) = output.downcast_ref::<TransactWriteItemsOutput>() {
-        let write = answer
-            .consumed_capacity()
-            .iter()
-            .map(|capacity| units(Some(capacity)))
-            .sum();
-        return Units { write, read: 0.0 };
-    }
+    consumed!(output: GetItemOutput => read, QueryOutput => read, PutItemOutput => write, UpdateItemOutput => write,
+        DeleteItemOutput => write, TransactWriteItemsOutput => write);
     Units::default()
 }
 
@@ -78,10 +61,4 @@ pub(super) fn of_refused(input: &Input) -> Units {
         None => 0.0,
     };
     Units { write, read: 0.0 }
-}
-
-fn units(capacity: Option<&ConsumedCapacity>) -> f64 {
-    capacity
-        .and_then(|capacity| capacity.capacity_units)
-        .unwrap_or_default()
 }
