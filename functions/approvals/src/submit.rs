@@ -257,12 +257,7 @@ async fn check_accepted(app: &App, scope: &Scope, identity: &Identity, item: &In
         return Ok(());
     }
     let exchange = &app.exchange;
-    let xml = exchange
-        .artifacts
-        .received(scope, item.received_at, &item.id, ArtifactKind::ReceivedXml, &item.xml)
-        .await?;
-    let xml = xml.ok_or_else(|| ApiError::internal(format!("the XML of inbox item {} is gone", item.id)))?;
-    let code = security_code(&xml)?;
+    let code = security_code(app, scope, item).await?;
     let session = exchange
         .tokens
         .session(scope.environment, identity)
@@ -274,6 +269,14 @@ async fn check_accepted(app: &App, scope: &Scope, identity: &Identity, item: &In
         codigo_seguridad: &code,
     };
     let state = session.receipt_state(query).await.map_err(failed)?;
+    // Another code is another document of the same number, and an answer without one proves nothing.
+    match state.codigo_seguridad {
+        Some(other) if other != code => return Err(not_accepted("has another document of this number")),
+        None if state.judged.verdict.is_acceptance() => {
+            return Err(unknown("its answer names no document", RETRY_AFTER));
+        }
+        _ => {}
+    }
     match state.judged.verdict {
         Verdict::Accepted | Verdict::ConditionallyAccepted => Ok(()),
         Verdict::Rejected { .. } => Err(not_accepted("rejected the receipt")),
@@ -289,8 +292,12 @@ fn not_accepted(what_it_did: &str) -> ApiError {
 }
 
 /// The first six characters of the signature (Informe Técnico, security code).
-fn security_code(xml: &[u8]) -> Result<String, ApiError> {
-    let verified = xmldsig::verify(xml.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(xml), &Limits::default());
+async fn security_code(app: &App, scope: &Scope, item: &InboxItem) -> Result<String, ApiError> {
+    let artifacts = &app.exchange.artifacts;
+    let (at, kind) = (item.received_at, ArtifactKind::ReceivedXml);
+    let xml = artifacts.received(scope, at, &item.id, kind, &item.xml).await?;
+    let xml = xml.ok_or_else(|| ApiError::internal(format!("the XML of inbox item {} is gone", item.id)))?;
+    let verified = xmldsig::verify(xml.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&xml), &Limits::default());
     let verified = verified.map_err(ApiError::internal)?;
     Ok(verified.signature_value.chars().take(6).collect())
 }

@@ -260,6 +260,8 @@ impl From<Malformed> for CertificateError {
 /// The certificate, and its key when OpenSSL can use it.
 pub(crate) fn read(der: &[u8]) -> Result<(Certificate, Option<PKey<Public>>), CertificateError> {
     limit("encoding", der.len(), MOST_BYTES)?;
+    // An earlier failure on this thread must not explain this one.
+    ErrorStack::get();
     let x509 = X509::from_der(der)?;
     // OpenSSL passes over what follows a certificate, and takes other encodings of its outer parts.
     if x509.to_der()? != der {

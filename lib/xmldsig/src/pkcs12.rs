@@ -23,6 +23,7 @@ use openssl::x509::X509;
 use crate::certificate::{Certificate, CertificateError, PublicKey};
 use crate::choice::{self, Candidate};
 use crate::identity::Identity;
+use crate::rsa::numbers_belong_together;
 use contents::Contents;
 pub use inspection::{InspectedCertificate, InspectedKey, Inspection, P12Problem, Protection};
 use password::Forms;
@@ -252,7 +253,12 @@ fn identity(der: &[u8], contents: &Contents, now: Timestamp) -> Result<Identity,
 /// A key, once with each certificate that belongs to it.
 fn candidates(key: &PKey<Private>, certificates: &[Certificate]) -> Vec<Candidate> {
     let checked = match PublicKey::of(key) {
-        PublicKey::Rsa { bits } if (2048..=8192).contains(&bits) => Ok(key.clone()),
+        PublicKey::Rsa { bits } if (2048..=8192).contains(&bits) => match key.rsa() {
+            Ok(rsa) if numbers_belong_together(&rsa).unwrap_or(false) => Ok(key.clone()),
+            _ => Err(P12Error::Damaged(
+                "the numbers of the private key do not belong together",
+            )),
+        },
         PublicKey::Rsa { bits } => Err(P12Error::KeySize { bits }),
         PublicKey::Other { .. } => Err(P12Error::NotRsa),
     };

@@ -1,10 +1,12 @@
 //! RSA with SHA-256: signing, and checking. OpenSSL compares the whole block that a signature gives with the one that it should give
 //! (RFC 8017, section 8.2.2), so nothing of the padding can be lax; the tests hold it to that.
 
+use openssl::bn::{BigNum, BigNumContext, BigNumRef};
 use openssl::error::ErrorStack;
 use openssl::md::Md;
 use openssl::pkey::{PKeyRef, Private, Public};
 use openssl::pkey_ctx::PkeyCtx;
+use openssl::rsa::RsaRef;
 
 /// OpenSSL takes no longer exponents with large keys; nobody uses them.
 const MOST_EXPONENT_BITS: i32 = 64;
@@ -15,6 +17,28 @@ pub(crate) fn exponent_is_sound(key: &PKeyRef<Public>) -> bool {
         let exponent = key.e();
         exponent.is_odd() && (2..=MOST_EXPONENT_BITS).contains(&exponent.num_bits())
     })
+}
+
+/// Whether the numbers of a private key are as long as those of a key of its size. OpenSSL computes with what is there, however long,
+/// and each signature of such a key takes as long.
+pub(crate) fn numbers_belong_together(key: &RsaRef<Private>) -> Result<bool, ErrorStack> {
+    let (Some(p), Some(q), Some(dp), Some(dq), Some(qi)) = (key.p(), key.q(), key.dmp1(), key.dmq1(), key.iqmp())
+    else {
+        return Ok(false);
+    };
+    let bits = BigNumRef::num_bits;
+    let are_short = bits(key.d()) <= bits(key.n())
+        && bits(key.e()) <= MOST_EXPONENT_BITS
+        && bits(p) + bits(q) <= bits(key.n()) + 1
+        && bits(dp) <= bits(p)
+        && bits(dq) <= bits(q)
+        && bits(qi) <= bits(p);
+    if !are_short {
+        return Ok(false);
+    }
+    let mut product = BigNum::new()?;
+    product.checked_mul(p, q, &mut *BigNumContext::new()?)?;
+    Ok(product == *key.n())
 }
 
 /// RSASSA-PKCS1-v1_5 of a document with this SHA-256 digest.
@@ -41,7 +65,6 @@ pub(crate) fn fits_sha256(key: &PKeyRef<Public>, digest: &[u8; 32], signature: &
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
-    use openssl::bn::{BigNum, BigNumContext, BigNumRef};
     use openssl::hash::MessageDigest;
     use openssl::pkey::PKey;
     use openssl::rsa::{Padding, Rsa};

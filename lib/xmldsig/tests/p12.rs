@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use openssl::bn::BigNumRef;
+use openssl::bn::{BigNum, BigNumRef, MsbOption};
 use openssl::ec::{EcGroup, EcKey};
 use openssl::hash::MessageDigest;
 use openssl::nid::Nid;
@@ -539,6 +539,35 @@ fn a_key_whose_numbers_do_not_belong_together_signs_right_or_is_refused() {
         let identity = Identity::from_pkcs12(&der, PASSWORD, now());
         let proof = identity.map(|identity| identity.prove().is_ok());
         assert_eq!(proof.unwrap_or(false), signs, "d {wrong_d}, dp {wrong_dp}");
+    }
+}
+
+/// A signature takes as long as the longest number of its key.
+#[test]
+fn a_key_with_a_number_that_is_too_long_is_refused() {
+    let rsa = Rsa::generate(2048).unwrap();
+    let certificate = self_signed(&PKey::from_rsa(rsa.clone()).unwrap(), "Firma de prueba");
+    let mut long = BigNum::new().unwrap();
+    long.rand(16_000, MsbOption::ONE, true).unwrap();
+    let own = |number: &BigNumRef| number.to_owned().unwrap();
+    for place in 0..6 {
+        let mut numbers = [
+            own(rsa.d()),
+            own(rsa.p().unwrap()),
+            own(rsa.q().unwrap()),
+            own(rsa.dmp1().unwrap()),
+            own(rsa.dmq1().unwrap()),
+            own(rsa.iqmp().unwrap()),
+        ];
+        numbers[place] = own(&long);
+        let [d, p, q, dp, dq, qi] = numbers;
+        let key = Rsa::from_private_components(own(rsa.n()), own(rsa.e()), d, p, q, dp, dq, qi);
+        let key = PKey::from_rsa(key.unwrap()).unwrap();
+        let mut builder = Pkcs12::builder();
+        builder.pkey(&key).cert(&certificate);
+        let der = builder.build2(PASSWORD).unwrap().to_der().unwrap();
+        let error = Identity::from_pkcs12(&der, PASSWORD, now()).unwrap_err();
+        assert_eq!(error.code(), "damaged", "number {place}: {error}");
     }
 }
 

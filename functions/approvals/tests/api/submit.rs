@@ -1,7 +1,7 @@
 //! `POST /api/v1/ecf/acecf/submit`.
 
 use ecf_store::{AuthorityState, CompanyChanges, Edit, SettingsChanges};
-use ecf_testkit::{FOREIGN_RNC, PeerAnswer, Queue};
+use ecf_testkit::{FOREIGN_RNC, PeerAnswer, Queue, sign_foreign, unsigned_receipt};
 use ecf_webhooks::News;
 use http::Method;
 use serde_json::{Value, json};
@@ -124,6 +124,18 @@ async fn only_what_was_received_and_accepted_is_answered() {
         ),
         (&json!("refused"), &json!("taken"), &json!("refused"))
     );
+}
+
+#[tokio::test]
+async fn an_acceptance_of_another_document_of_the_number_is_none() {
+    let world = World::start().await;
+    world.receive(ENCF, false).await;
+    let genuine = unsigned_receipt("130000001", ENCF, world.stack.clock().now()).replace("Yuca", "Batata");
+    world
+        .hand_over(&format!("{FOREIGN_RNC}{ENCF}.xml"), &sign_foreign(&genuine))
+        .await;
+    let refused = world.post("acecf/submit", &body("a", "1")).await.expect(409);
+    assert_eq!(refused["detail"]["code"], "not_accepted", "{refused}");
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use openssl::provider::Provider;
 use openssl::x509::X509Ref;
 
 use super::P12Error;
-use super::algorithms::{Encryption, Pbes2, Work, unsupported};
+use super::algorithms::{Encryption, Pbes2, Work, algorithm_identifier, unsupported};
 use super::container::{self, Bag, MacOf};
 use super::inspection::Protection;
 use super::mac::Mac;
@@ -108,6 +108,7 @@ impl Opening<'_> {
             self.fail(error);
         }
         for part in values(&safe, Tag::SEQUENCE)? {
+            self.count_bag(0)?;
             if let Err(error) = self.part(&part) {
                 self.fail(error);
             }
@@ -153,7 +154,7 @@ impl Opening<'_> {
         let encryption = Encryption::read(algorithm)
             .inspect_err(|error| self.contents.encryption.extend(Protection::of_unsupported(error)))?;
         self.contents.encryption.push(encryption.protection.clone());
-        let first_key = FIRST_KEY.as_deref().unwrap_or_default();
+        let first_key = FIRST_KEY.as_deref().ok_or(damaged.clone())?;
         let found = self.decrypt(&encryption, |attempt| match attempt {
             Attempt::Text(form) => open(&[first_key, part], form),
             Attempt::Bytes { pbes2, password, form } => {
@@ -202,10 +203,7 @@ impl Opening<'_> {
         match identifier(kind)?.as_str() {
             // keyBag: a key without encryption of its own.
             "1.2.840.113549.1.12.10.1.1" => {
-                let key = PKey::private_key_from_pkcs8(&value).ok();
-                if key.is_none() {
-                    self.fail(P12Error::Damaged("the private key cannot be read"));
-                }
+                let key = private_key(&value).map_err(|error| self.fail(error)).ok();
                 self.contents.keys.push(KeyBag {
                     key,
                     protection: None,
@@ -239,16 +237,13 @@ impl Opening<'_> {
     /// A key that stays locked is noted with its reason.
     fn shrouded_key(&mut self, value: &Bytes, friendly_name: Option<String>) -> Result<(), P12Error> {
         let shrouded = values(value, Tag::SEQUENCE)?;
-        let [algorithm, ..] = shrouded.as_slice() else {
+        let [algorithm, encrypted, ..] = shrouded.as_slice() else {
             return Err(P12Error::Damaged("a key without its contents"));
         };
-        let part = container::part(&container::bag(Bag::ShroudedKey, value));
+        let encrypted = octets(encrypted, Tag::OCTET_STRING)?;
         let (protection, key) = match Encryption::read(algorithm) {
             Ok(encryption) => {
-                let key = self.decrypt(&encryption, |attempt| match attempt {
-                    Attempt::Text(form) => open(&[&part], form)?.pkey,
-                    Attempt::Bytes { password, .. } => PKey::private_key_from_pkcs8_passphrase(value, password).ok(),
-                });
+                let key = self.decrypted_key(&encryption, value, &encrypted);
                 (Some(encryption.protection), key)
             }
             Err(error) => (Protection::of_unsupported(&error), Err(error)),
@@ -260,6 +255,32 @@ impl Opening<'_> {
             friendly_name,
         });
         Ok(())
+    }
+
+    /// A key of the newer scheme is decrypted first, so that its kind shows before OpenSSL reads it.
+    fn decrypted_key(
+        &mut self,
+        encryption: &Encryption,
+        value: &Bytes,
+        encrypted: &[u8],
+    ) -> Result<PKey<Private>, P12Error> {
+        let Some(pbes2) = &encryption.pbes2 else {
+            self.work.spend_on_key(encrypted.len())?;
+            let part = container::part(&container::bag(Bag::ShroudedKey, value));
+            return self.decrypt(encryption, |attempt| match attempt {
+                Attempt::Text(form) => open(&[&part], form)?.pkey,
+                Attempt::Bytes { .. } => None,
+            });
+        };
+        self.decrypt(encryption, |attempt| {
+            let password = match attempt {
+                Attempt::Text(form) => form.text.as_bytes(),
+                Attempt::Bytes { password, .. } => password,
+            };
+            let key = Bytes::from_owner(pbes2.decrypt(encrypted, password)?);
+            // With a wrong password it is noise, which seldom looks like a key.
+            values(&key, Tag::SEQUENCE).is_ok().then(|| private_key(&key))
+        })?
     }
 
     /// Tries each form of the password, and counts its iterations before.
@@ -327,6 +348,28 @@ fn open(parts: &[&[u8]], form: &WideForm) -> Option<ParsedPkcs12_2> {
     };
     let file = container::file(parts, Some(&mac)).ok()?;
     Pkcs12::from_der(&file).ok()?.parse2(&form.text).ok()
+}
+
+/// A key as PKCS#8, of a kind that OpenSSL reads without computing with numbers of any size.
+fn private_key(pkcs8: &Bytes) -> Result<PKey<Private>, P12Error> {
+    let damaged = P12Error::Damaged("the private key cannot be read");
+    let parts = values(pkcs8, Tag::SEQUENCE)?;
+    let [_version, algorithm, ..] = parts.as_slice() else {
+        return Err(damaged);
+    };
+    let (kind, parameters) = algorithm_identifier(algorithm)?;
+    let is_bounded = match kind.as_str() {
+        // RSA, RSA-PSS, X25519, X448, Ed25519, Ed448
+        "1.2.840.113549.1.1.1" | "1.2.840.113549.1.1.10" => true,
+        "1.3.101.110" | "1.3.101.111" | "1.3.101.112" | "1.3.101.113" => true,
+        // On a curve that has a name.
+        "1.2.840.10045.2.1" => parameters.is_some_and(|curve| identifier(&curve).is_ok()),
+        _ => false,
+    };
+    if !is_bounded {
+        return Err(P12Error::NotRsa);
+    }
+    PKey::private_key_from_pkcs8(pkcs8).map_err(|_| damaged)
 }
 
 /// OpenSSL has RC2 in a provider of its own. It is loaded with the first file that needs it, beside the default one, and stays.
@@ -415,6 +458,90 @@ mod tests {
         let content = der(SEQUENCE, &[der(INTEGER, &[0]), der(SEQUENCE, &content)].concat());
         let kind = der(OBJECT_IDENTIFIER, &[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 7, 6]);
         der(SEQUENCE, &[kind, der(CONTEXT_0, &content)].concat())
+    }
+
+    /// A DSA key whose reading takes a modular power with numbers of so many bytes.
+    fn dsa_key(bytes: usize) -> Vec<u8> {
+        let number = |bytes: usize| der(INTEGER, &[vec![0x5A; bytes - 1], vec![0x5B]].concat());
+        let parameters = [number(bytes), number(20), der(INTEGER, &[3])].concat();
+        let dsa = algorithm(&[0x2A, 0x86, 0x48, 0xCE, 0x38, 4, 1], &der(SEQUENCE, &parameters));
+        let key = [der(INTEGER, &[0]), dsa, der(OCTET_STRING, &number(bytes))].concat();
+        der(SEQUENCE, &key)
+    }
+
+    fn encrypted_with_pbes2(key: &[u8]) -> Vec<u8> {
+        let mut secret = [0; 32];
+        pbkdf2_hmac(PASSWORD.as_bytes(), &SALT, 1, MessageDigest::sha1(), &mut secret).unwrap();
+        let encrypted = encrypt(Cipher::aes_256_cbc(), &secret, Some(&SALT), key).unwrap();
+        der(SEQUENCE, &[pbes2(&[1]), der(OCTET_STRING, &encrypted)].concat())
+    }
+
+    #[test]
+    fn a_key_that_takes_long_to_read_is_not_read() {
+        let key = dsa_key(10_000);
+        let legacy = [
+            algorithm(
+                &[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 12, 1, 3],
+                &der(SEQUENCE, &[der(OCTET_STRING, &SALT), der(INTEGER, &[1])].concat()),
+            ),
+            der(OCTET_STRING, &vec![0; 20_000]),
+        ];
+        let start = Instant::now();
+        for (bag, expected) in [
+            (container::bag(Bag::Key, &key), "not_rsa"),
+            (container::bag(Bag::ShroudedKey, &encrypted_with_pbes2(&key)), "not_rsa"),
+            // What it is shows only when OpenSSL has read it.
+            (
+                container::bag(Bag::ShroudedKey, &der(SEQUENCE, &legacy.concat())),
+                "too_many_iterations",
+            ),
+        ] {
+            let file = container::file(&[&container::part(&bag)], None).unwrap();
+            let failures = read(&file, &Forms::of(PASSWORD)).failures;
+            let codes: Vec<_> = failures.iter().map(P12Error::code).collect();
+            assert_eq!(codes, [expected]);
+        }
+        assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn an_integrity_check_with_a_key_of_no_length_is_refused() {
+        let hmac = algorithm(&[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 2, 9], &[]);
+        let kdf = [
+            der(OCTET_STRING, &SALT),
+            der(INTEGER, &[0, 0x80, 0, 0, 0]),
+            der(INTEGER, &[0]),
+            hmac.clone(),
+        ];
+        let kdf = algorithm(
+            &[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 5, 12],
+            &der(SEQUENCE, &kdf.concat()),
+        );
+        let pbmac1 = algorithm(
+            &[0x2A, 0x86, 0x48, 0x86, 0xF7, 0x0D, 1, 5, 14],
+            &der(SEQUENCE, &[kdf, hmac].concat()),
+        );
+        let stated = der(SEQUENCE, &[pbmac1, der(OCTET_STRING, &[0; 32])].concat());
+        let mac = der(
+            SEQUENCE,
+            &[stated, der(OCTET_STRING, &SALT), der(INTEGER, &[1])].concat(),
+        );
+        let data = container::data(&der(SEQUENCE, &[]));
+        let file = der(SEQUENCE, &[der(INTEGER, &[3]), data, mac].concat());
+        let failures = read(&file, &Forms::of(PASSWORD)).failures;
+        let codes: Vec<_> = failures.iter().map(P12Error::code).collect();
+        assert_eq!(codes, ["damaged"]);
+    }
+
+    #[test]
+    fn the_parts_of_a_file_are_counted() {
+        let parts: Vec<Vec<u8>> = (0..=u8::try_from(MOST_BAGS).unwrap())
+            .map(|last| der(SEQUENCE, &der(OBJECT_IDENTIFIER, &[0x2A, last])))
+            .collect();
+        let parts: Vec<&[u8]> = parts.iter().map(Vec::as_slice).collect();
+        let file = container::file(&parts, None).unwrap();
+        let failures = read(&file, &Forms::of(PASSWORD)).failures;
+        assert!(failures.len() <= 3, "{failures:?}");
     }
 
     #[test]
