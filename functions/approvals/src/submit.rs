@@ -268,12 +268,12 @@ async fn check_accepted(app: &App, scope: &Scope, identity: &Identity, item: &In
         rnc_comprador: Some(&item.rnc_comprador),
         codigo_seguridad: &code,
     };
-    let state = session.receipt_state(query).await.map_err(failed)?;
+    let state = session.receipt_state(query).await.map_err(no_answer)?;
     // Another code is another document of the same number, and an answer without one proves nothing.
     match state.codigo_seguridad {
         Some(other) if other != code => return Err(not_accepted("has another document of this number")),
         None if state.judged.verdict.is_acceptance() => {
-            return Err(unknown("its answer names no document", RETRY_AFTER));
+            return Err(acceptance_unknown("its answer names no document", RETRY_AFTER));
         }
         _ => {}
     }
@@ -282,7 +282,7 @@ async fn check_accepted(app: &App, scope: &Scope, identity: &Identity, item: &In
         Verdict::Rejected { .. } => Err(not_accepted("rejected the receipt")),
         Verdict::NotFound => Err(not_accepted("does not have the receipt yet")),
         Verdict::InProcess => Err(not_accepted("has not decided about the receipt yet")),
-        Verdict::Unclear => Err(unknown("its answer names no state", RETRY_AFTER)),
+        Verdict::Unclear => Err(acceptance_unknown("its answer names no state", RETRY_AFTER)),
     }
 }
 
@@ -302,12 +302,12 @@ async fn security_code(app: &App, scope: &Scope, item: &InboxItem) -> Result<Str
     Ok(verified.signature_value.chars().take(6).collect())
 }
 
-fn failed(error: TaxAuthError) -> ApiError {
+fn no_answer(error: TaxAuthError) -> ApiError {
     let retry_after = error.retry_after().unwrap_or(RETRY_AFTER);
-    unknown(&error.to_string(), retry_after).caused_by(error)
+    acceptance_unknown(&error.to_string(), retry_after).caused_by(error)
 }
 
-fn unknown(why: &str, retry_after: Duration) -> ApiError {
+fn acceptance_unknown(why: &str, retry_after: Duration) -> ApiError {
     let message = format!("the tax authority cannot say now whether it accepted the receipt: {why}");
     ApiError::unavailable_because("taxauth_unavailable", message, retry_after)
 }

@@ -110,7 +110,7 @@ impl Metrics {
         })
     }
 
-    /// The metrics of the function with this name, a line for each time that some are told.
+    /// Metrics of the function with this name. Each call writes one line.
     #[must_use]
     pub fn on(function: String, out: impl Write + Send + 'static) -> Self {
         let out = Mutex::new(Box::new(out) as Box<dyn Write + Send>);

@@ -2,9 +2,9 @@
 //! believe them.
 //!
 //! Counters are written beside a receipt, so a count can be lost or written twice. Housekeeping compares each day once, half an
-//! hour after its end, and sums up each month that is over. A receipt of an earlier day that reaches its end later may lose its
-//! count too: it leaves a late change here before its state is written, and the day is compared again when whoever wrote the change
-//! is certainly done. The same holds for a receipt of an earlier day that becomes `failed` or leaves that state. Until then lists read that day from the index. So no list depends on a counter that nobody compared.
+//! hour after its end, and sums up each month that is over. A receipt of an earlier day that ends, becomes `failed` or leaves that
+//! state may lose its count too: it leaves a late change here before its state is written, and the day is compared again once that
+//! write is certainly over. Until then lists read the day from the index. So no list depends on a counter that nobody compared.
 
 use std::collections::BTreeSet;
 
@@ -119,7 +119,7 @@ impl Table {
         self.put_new("begin closing", item).await.map(|_| ())
     }
 
-    /// Says that a receipt of this day is about to reach its end, to become `failed` or to be so no more.
+    /// Records that a receipt of this day is about to reach its end, to become `failed`, or to leave that state.
     pub(super) async fn note_late_change(&self, scope: &Scope, day: Date, now: Timestamp) -> Result<(), StoreError> {
         let change = Change::of(keys::late_change(scope, day))
             .set(LATE_AT, instant(now))

@@ -460,7 +460,7 @@ mod tests {
         der(SEQUENCE, &[kind, der(CONTEXT_0, &content)].concat())
     }
 
-    /// A DSA key whose reading takes a modular power with numbers of so many bytes.
+    /// A DSA key with a modulus and a private exponent of `bytes` bytes. To read it OpenSSL computes the public key from them.
     fn dsa_key(bytes: usize) -> Vec<u8> {
         let number = |bytes: usize| der(INTEGER, &[vec![0x5A; bytes - 1], vec![0x5B]].concat());
         let parameters = [number(bytes), number(20), der(INTEGER, &[3])].concat();
