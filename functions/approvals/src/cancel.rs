@@ -314,8 +314,7 @@ pub(crate) async fn cancel(
     let annulment = match exchange.table.create_annulment(scope, &new).await? {
         AnnulmentCreated::New if new.quantity() > MOST_WHILE_WAITING => {
             let job = ExchangeJob::Annulment {
-                company: scope.company,
-                environment: scope.environment,
+                scope: *scope,
                 annulment: id,
                 attempt: new.attempts,
             };

@@ -30,8 +30,7 @@ pub(crate) async fn confirm(exchange: &Exchange, scope: &Scope, id: &InboxId, at
         (None, None) => AuthorityState::NotFound,
         (None, Some(wait)) => {
             let job = ExchangeJob::Confirm {
-                company: scope.company,
-                environment: scope.environment,
+                scope: *scope,
                 inbox: *id,
                 attempt: attempts,
             };

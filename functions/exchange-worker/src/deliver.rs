@@ -5,8 +5,8 @@ use ecf::{Document, Encf, Rnc};
 use ecf_exchange::acknowledgement::{self, Acknowledged, Expected};
 use ecf_exchange::{Addressee, Exchange, PeerService, schedule};
 use ecf_store::{
-    ArtifactKind, BuyerDelivery, ContentHash, DeliveryState, ExchangeJob, OutboxEntry, Receipt, ReceiptId, Scope,
-    Signed, StoreError,
+    ArtifactKind, BuyerDelivery, ContentHash, DeliveryState, ExchangeJob, OutboxEntry, Receipt, ReceiptId, ReceiptJob,
+    Scope, Signed, StoreError,
 };
 use ecf_taxauth::{DirectoryError, TaxAuthError, Wanted};
 use jiff::{SignedDuration, Timestamp};
@@ -231,12 +231,11 @@ async fn again(
         .postpone_delivery(scope, id, attempts, &words.as_str().into(), next)
         .await?
     {
-        let job = ExchangeJob::Deliver {
-            company: scope.company,
-            environment: scope.environment,
+        let job = ExchangeJob::Deliver(ReceiptJob {
+            scope: *scope,
             receipt: *id,
             attempt: attempts,
-        };
+        });
         exchange.queue_next(&job, wait).await;
     }
     Ok(())

@@ -59,7 +59,7 @@ pub async fn handle(app: &App, job: ExchangeJob, _message: Message) -> Outcome<E
 async fn run(app: &App, job: &ExchangeJob) -> Result<(), StoreError> {
     let (scope, exchange) = (job.scope(), &app.exchange);
     match job {
-        ExchangeJob::Deliver { receipt, attempt, .. } => deliver::deliver(exchange, &scope, receipt, *attempt).await,
+        ExchangeJob::Deliver(job) => deliver::deliver(exchange, &scope, &job.receipt, job.attempt).await,
         ExchangeJob::Confirm { inbox, attempt, .. } => confirm::confirm(exchange, &scope, inbox, *attempt).await,
         ExchangeJob::Approval { approval, attempt, .. } => {
             let approval = exchange.table.approval(&scope, approval).await?;

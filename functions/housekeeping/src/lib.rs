@@ -25,13 +25,11 @@ pub mod turns;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ecf::ReceiptState;
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Metrics};
 use ecf_store::{
     AlarmTimes, AnnouncementId, AnnulmentId, ApprovalId, Clients, DueEntry, DueRecord, EventKey, ExchangeJob, InboxId,
-    IssuingJob, OutboxEntry, Queues, Receipt, ReceiptId, Scope, StoreError, SubmissionJob, Table, Vault, WebhookId,
-    WebhookJob,
+    OutboxEntry, Queues, ReceiptId, StoreError, Table, Vault, WebhookId, WebhookJob,
 };
 use ecf_taxauth::{Endpoints, Gates, StatusWatch, TaxAuth, TimeOuts};
 use jiff::{SignedDuration, Timestamp};
@@ -150,8 +148,9 @@ async fn look_after(
         round.rest(entry, &receipt, now).await?;
         return Ok(false);
     }
-    let job = submission(&receipt);
-    if job.is_some() && receipt.outbox.is_empty() && round.hold(&receipt, now).await? {
+    let steps = receipt.next_steps();
+    let calls_authority = steps.iter().any(|step| step.calls_authority());
+    if calls_authority && round.hold(&receipt, now).await? {
         return Ok(false);
     }
     let next = now + next_look(now.duration_since(receipt.created_at));
@@ -165,28 +164,19 @@ async fn look_after(
     if receipt.outbox.contains(&OutboxEntry::Number) {
         app.table.free_left_number(&receipt).await?;
     }
-    if receipt.outbox.contains(&OutboxEntry::Exchange) {
-        app.queues.send_exchange(&delivery(&receipt), Duration::ZERO).await?;
-    }
-    if receipt.outbox.contains(&OutboxEntry::Webhook) {
-        app.queues.send_webhook(&event(&receipt), Duration::ZERO).await?;
-        return Ok(true);
-    }
-    if !receipt.outbox.is_empty() {
-        return Ok(receipt.outbox.contains(&OutboxEntry::Exchange));
-    }
-    if is_kept(receipt.state) {
-        app.queues.send_issuing(&issuing(&receipt), Duration::ZERO).await?;
-        return Ok(true);
-    }
-    let Some(job) = job else {
+    if steps.is_empty() && receipt.outbox.is_empty() {
         tracing::error!(receipt.id = %receipt.public_id, state = %receipt.state, "an overdue receipt that nothing can be done for");
-        return Ok(false);
-    };
-    round.note_unsent(&receipt);
-    app.queues.send_submission(&job, Duration::ZERO).await?;
-    tracing::info!(receipt.id = %receipt.public_id, state = %receipt.state, due = %entry.at, %next, "an overdue receipt was queued");
-    Ok(true)
+    }
+    if calls_authority {
+        round.note_unsent(&receipt);
+    }
+    for step in &steps {
+        app.queues.send_next(&receipt, *step, Duration::ZERO).await?;
+    }
+    if calls_authority {
+        tracing::info!(receipt.id = %receipt.public_id, state = %receipt.state, due = %entry.at, %next, "an overdue receipt was queued");
+    }
+    Ok(!steps.is_empty())
 }
 
 /// An announcement whose message was lost.
@@ -199,10 +189,9 @@ async fn announce(
     if !app.table.claim_due(entry, now + SHORTEST_LOOK).await? {
         return Ok(false);
     }
-    let Scope { company, environment } = entry.scope;
+    let scope = entry.scope;
     let job = WebhookJob::Announce {
-        company,
-        environment,
+        scope,
         announcement,
         attempt: 0,
     };
@@ -224,10 +213,9 @@ async fn deliver(
     let Some(waiting) = app.table.undelivered(&entry.scope, &webhook, &event).await? else {
         return Ok(false);
     };
-    let Scope { company, environment } = entry.scope;
+    let scope = entry.scope;
     let job = WebhookJob::Deliver {
-        company,
-        environment,
+        scope,
         webhook,
         event,
         attempt: waiting.attempts.saturating_add(1),
@@ -242,10 +230,9 @@ async fn unpark(app: &App, entry: &DueEntry, webhook: WebhookId, now: Timestamp)
     if !app.table.claim_due(entry, now + SHORTEST_LOOK).await? {
         return Ok(false);
     }
-    let Scope { company, environment } = entry.scope;
+    let scope = entry.scope;
     let job = WebhookJob::Unpark {
-        company,
-        environment,
+        scope,
         webhook,
         slow: false,
     };
@@ -261,10 +248,9 @@ async fn approve(app: &App, entry: &DueEntry, id: &ApprovalId, now: Timestamp) -
     let Some(approval) = app.table.approval(&entry.scope, id).await? else {
         return Ok(false);
     };
-    let Scope { company, environment } = entry.scope;
+    let scope = entry.scope;
     let job = ExchangeJob::Approval {
-        company,
-        environment,
+        scope,
         approval: *id,
         attempt: approval.attempts,
     };
@@ -280,10 +266,9 @@ async fn annul(app: &App, entry: &DueEntry, id: &AnnulmentId, now: Timestamp) ->
     let Some(annulment) = app.table.annulment(&entry.scope, id).await? else {
         return Ok(false);
     };
-    let Scope { company, environment } = entry.scope;
+    let scope = entry.scope;
     let job = ExchangeJob::Annulment {
-        company,
-        environment,
+        scope,
         annulment: *id,
         attempt: annulment.attempts,
     };
@@ -299,10 +284,9 @@ async fn confirm(app: &App, entry: &DueEntry, id: &InboxId, now: Timestamp) -> R
     let Some(item) = app.table.inbox_item(&entry.scope, id).await? else {
         return Ok(false);
     };
-    let Scope { company, environment } = entry.scope;
+    let scope = entry.scope;
     let job = ExchangeJob::Confirm {
-        company,
-        environment,
+        scope,
         inbox: *id,
         attempt: item.asked,
     };
@@ -326,61 +310,6 @@ async fn judge_p12(app: &App, entry: &DueEntry, now: Timestamp) -> Result<(), St
 
 fn next_look(age: SignedDuration) -> SignedDuration {
     (age / 2).clamp(SHORTEST_LOOK, LONGEST_LOOK)
-}
-
-/// Whether the receipt was kept to be issued later.
-fn is_kept(state: ReceiptState) -> bool {
-    matches!(
-        state,
-        ReceiptState::Received | ReceiptState::Deferred | ReceiptState::Validated
-    )
-}
-
-fn issuing(receipt: &Receipt) -> IssuingJob {
-    IssuingJob::Issue {
-        company: receipt.scope.company,
-        environment: receipt.scope.environment,
-        receipt: receipt.public_id,
-        attempt: 0,
-    }
-}
-
-fn delivery(receipt: &Receipt) -> ExchangeJob {
-    ExchangeJob::Deliver {
-        company: receipt.scope.company,
-        environment: receipt.scope.environment,
-        receipt: receipt.public_id,
-        attempt: receipt.delivery_attempts(),
-    }
-}
-
-fn event(receipt: &Receipt) -> WebhookJob {
-    WebhookJob::Event {
-        company: receipt.scope.company,
-        environment: receipt.scope.environment,
-        receipt: receipt.public_id,
-        attempt: 0,
-    }
-}
-
-fn submission(receipt: &Receipt) -> Option<SubmissionJob> {
-    let (company, environment) = (receipt.scope.company, receipt.scope.environment);
-    let (receipt_id, attempt) = (receipt.public_id, 0);
-    match receipt.state {
-        ReceiptState::Signed | ReceiptState::Contingency => Some(SubmissionJob::Send {
-            company,
-            environment,
-            receipt: receipt_id,
-            attempt,
-        }),
-        ReceiptState::Submitted => Some(SubmissionJob::Poll {
-            company,
-            environment,
-            receipt: receipt_id,
-            attempt,
-        }),
-        _ => None,
-    }
 }
 
 #[cfg(test)]

@@ -3,9 +3,7 @@
 mod chains;
 
 use axum::Json;
-use axum::body::to_bytes;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
 use ecf::Node;
 use ecf_api::{
     ApiError, Caller, CodedError, FieldError, Fields, FromFields, NotingCaller, ValidJson, ValidQuery, ValidationError,
@@ -25,8 +23,6 @@ use crate::request::{IssueQuery, IssueRequest};
 const LARGEST_BATCH: usize = 25;
 /// Receipts under way at a time: signing is one core's work, the rest is waiting for AWS.
 const AT_A_TIME: usize = 5;
-/// No answer to one receipt comes near this.
-const LARGEST_ANSWER_BYTES: usize = 8 * 1024 * 1024;
 /// Findings in one answer; beyond it each receipt lists fewer of its own. An answer has 6 MB, a finding at most 10 KB.
 const MOST_FINDINGS: usize = 500;
 
@@ -115,8 +111,15 @@ async fn in_order(
             Ok(request) => issue_one(app, caller, query, request).await,
             Err(error) => Err(error),
         };
-        let answer = answer.unwrap_or_else(IntoResponse::into_response);
-        results.push((place, view(answer).await?));
+        let (status, body) = match answer {
+            Ok(issued) => (
+                issued.status(),
+                serde_json::to_value(&issued).map_err(ApiError::internal)?,
+            ),
+            Err(error) => error.to_item(),
+        };
+        let status_code = status.as_u16();
+        results.push((place, BatchItemView { status_code, body }));
     }
     Ok(results)
 }
@@ -139,13 +142,4 @@ fn share_findings(items: &mut [BatchItemView]) {
 
 fn findings(body: &Value) -> Option<&Vec<Value>> {
     FINDINGS.iter().find_map(|name| body.get(name)?.as_array())
-}
-
-async fn view(answer: Response) -> Result<BatchItemView, ApiError> {
-    let status_code = answer.status().as_u16();
-    let bytes = to_bytes(answer.into_body(), LARGEST_ANSWER_BYTES)
-        .await
-        .map_err(ApiError::internal)?;
-    let body = serde_json::from_slice(&bytes).map_err(ApiError::internal)?;
-    Ok(BatchItemView { status_code, body })
 }

@@ -12,14 +12,10 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use ecf::{Ecf, Environment, Numbered, ReceiptState};
-use ecf_api::{
-    ApiError, Caller, CodedError, DocumentView, FieldError, NotingCaller, ValidJson, ValidQuery, ValidationError,
-};
-use ecf_runtime::Metric;
-use ecf_store::{Created, IssuingJob, Mode, NewNote, NewReceipt, Range, Receipt, ReceiptId, StoreError, SubmissionJob};
+use ecf_api::{ApiError, Caller, CodedError, DocumentView, NotingCaller, ValidJson, ValidQuery, ValidationError};
+use ecf_store::{Created, Mode, NewNote, NewReceipt, NextStep, Range, Receipt, ReceiptId, Signed};
 use jiff::Timestamp;
 use serde::Serialize;
-use utoipa::ToSchema;
 use xmldsig::Identity;
 
 use crate::App;
@@ -27,25 +23,14 @@ use crate::check::{Checked, check, listed};
 use crate::issuer::Issuer;
 use crate::kept::{due, keep};
 use crate::note;
+use crate::record::{Order, create, new_receipt, send, tell};
 use crate::request::{IssueQuery, IssueRequest};
-use crate::signing::{NUMBER_ATTEMPTS, Ready, Signer, count_number, number_and_sign, signer};
-use crate::validate::{self, NothingNewView};
+use crate::signing::{Record, Signer, Unsigned, count_number, signer, with_a_number};
+use crate::validate;
+use crate::views::{IssuedView, NothingNewView, ValidationView};
 
-/// How often a note is judged again because others changed the receipt that it modifies.
-const NOTE_ROUNDS: usize = 8;
 /// How long after a receipt was kept because the vault did not answer the worker tries it first.
 const FIRST_TRY: std::time::Duration = std::time::Duration::from_secs(5);
-
-/// What was asked for, by whom.
-pub(crate) struct Order<'r> {
-    pub(crate) issuer: &'r Issuer,
-    pub(crate) request: &'r IssueRequest,
-    pub(crate) query: &'r IssueQuery,
-    /// Whether the company's notes wait for the verdict on what they modify.
-    pub(crate) holds_notes: bool,
-    pub(crate) id: ReceiptId,
-    pub(crate) payload_hash: [u8; 32],
-}
 
 /// Emitir un comprobante
 ///
@@ -73,7 +58,44 @@ pub(crate) async fn issue(
     ValidQuery(query): ValidQuery<IssueQuery>,
     ValidJson(request): ValidJson<IssueRequest>,
 ) -> Result<Response, ApiError> {
-    issue_one(&app, &caller, &query, request).await
+    let answer = match issue_one(&app, &caller, &query, request).await? {
+        Issued::New(view) => (StatusCode::CREATED, Json(view)).into_response(),
+        Issued::Replayed { document, differs } => {
+            let headers = [
+                ("Idempotency-Replayed", "true"),
+                ("Idempotency-Payload-Differs", if differs { "true" } else { "false" }),
+            ];
+            (StatusCode::OK, headers, Json(document)).into_response()
+        }
+        Issued::Forecast(view) => Json(view).into_response(),
+    };
+    Ok(answer)
+}
+
+/// What came of a request to issue.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Issued {
+    /// Signed, or kept to be signed later.
+    New(Box<IssuedView>),
+    /// The key has its receipt already, made of another payload if `differs`.
+    Replayed {
+        #[serde(flatten)]
+        document: Box<DocumentView>,
+        #[serde(skip)]
+        differs: bool,
+    },
+    /// Of a request with `validate_only`.
+    Forecast(Box<ValidationView>),
+}
+
+impl Issued {
+    pub(crate) fn status(&self) -> StatusCode {
+        match self {
+            Self::New(_) => StatusCode::CREATED,
+            Self::Replayed { .. } | Self::Forecast(_) => StatusCode::OK,
+        }
+    }
 }
 
 /// Issues one receipt of a request that may carry several.
@@ -82,21 +104,27 @@ pub(crate) async fn issue_one(
     caller: &Caller,
     query: &IssueQuery,
     request: IssueRequest,
-) -> Result<Response, ApiError> {
+) -> Result<Issued, ApiError> {
     caller.check_environment(request.environment)?;
     let issuer = Issuer::from(caller);
+    let settings = async || app.settings_of_active(caller.company()).await;
     if query.validate_only {
-        let settings = app.settings_of_active(caller.company()).await?;
+        let settings = settings().await?;
         let at = due(&request, app.clock.now())?.unwrap_or(app.clock.now());
         let checked = check(&issuer, &request, query, &settings, at)?;
-        return validate::answer(app, &issuer.scope, checked, &settings, at).await;
+        let forecast = validate::forecast(app, &issuer.scope, checked, &settings, at).await?;
+        return Ok(Issued::Forecast(Box::new(forecast)));
     }
     let id = ReceiptId::of_receipt(&caller.scope, &request.idempotency_key);
     let payload_hash = request.payload.payload_hash();
+    let replayed = |existing: &Receipt| Issued::Replayed {
+        document: Box::new(app.view(existing)),
+        differs: existing.payload_hash != payload_hash,
+    };
     if let Some(existing) = app.table.receipt(&caller.scope, &id).await? {
-        return Ok(replayed(app, &existing, payload_hash));
+        return Ok(replayed(&existing));
     }
-    let settings = app.settings_of_active(caller.company()).await?;
+    let settings = settings().await?;
     let now = app.clock.now();
     let due = due(&request, now)?;
     let Checked { ecf, mut warnings, .. } = check(&issuer, &request, query, &settings, due.unwrap_or(now))?;
@@ -136,19 +164,55 @@ pub(crate) async fn issue_one(
                 count_number(app, &receipt, counts_in.as_deref())
             );
             queue(app, &receipt).await;
-            Ok((
-                StatusCode::CREATED,
-                Json(IssuedView {
-                    document: app.view(&receipt),
-                    warnings: listed(&warnings),
-                }),
-            )
-                .into_response())
+            Ok(Issued::New(Box::new(IssuedView {
+                document: app.view(&receipt),
+                warnings: listed(&warnings),
+            })))
         }
-        Created::Replay(existing) => Ok(replayed(app, &existing, payload_hash)),
+        Created::Replay(existing) => Ok(replayed(&existing)),
         Created::ModifiedChanged => Err(ApiError::unavailable(std::time::Duration::from_secs(1))
             .caused_by("others kept changing the modified receipt")),
         Created::NumberTaken => Err(number_taken(caller.environment())),
+    }
+}
+
+/// Numbers, signs and records a document that passed every check.
+async fn issue_now(
+    app: &App,
+    order: &Order<'_>,
+    ecf: &Ecf,
+    identity: &Identity,
+    note: Option<NewNote>,
+) -> Result<(Created, Option<Box<Range>>), ApiError> {
+    let document = Unsigned {
+        scope: &order.issuer.scope,
+        id: &order.id,
+        created_at: None,
+        ecf,
+        identity,
+    };
+    let record = NewRecord { app, order, ecf, note };
+    with_a_number(app, &document, &record).await
+}
+
+/// The record of a receipt that there is not yet.
+struct NewRecord<'o> {
+    app: &'o App,
+    order: &'o Order<'o>,
+    ecf: &'o Ecf,
+    note: Option<NewNote>,
+}
+
+impl Record for NewRecord<'_> {
+    type Written = Created;
+
+    async fn write(&self, numbered: Numbered, signed: Signed, now: Timestamp) -> Result<Created, ApiError> {
+        let new = NewReceipt {
+            signed: Some(signed),
+            note: self.note,
+            ..new_receipt(self.order, &numbered, ReceiptState::Signed, now)
+        };
+        create(self.app, self.order, self.ecf, new).await
     }
 }
 
@@ -161,102 +225,6 @@ fn number_taken(environment: Environment) -> ApiError {
         _ => "another receipt has this eNCF; leave eNCF out to be given the next free number",
     };
     ApiError::conflict("encf_already_used", message)
-}
-
-/// The receipt, and what the caller should know about the document although it was issued.
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct IssuedView {
-    #[serde(flatten)]
-    document: DocumentView,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    warnings: Vec<FieldError>,
-}
-
-/// Takes numbers until one is ours: sign, store the bytes, then write the record and the lock together. Gives the range in
-/// which the number counts, when the caller numbers that.
-async fn issue_now(
-    app: &App,
-    order: &Order<'_>,
-    ecf: &Ecf,
-    identity: &Identity,
-    note: Option<NewNote>,
-) -> Result<(Created, Option<Box<Range>>), ApiError> {
-    let scope = &order.issuer.scope;
-    for _ in 0..NUMBER_ATTEMPTS {
-        let now = app.clock.now();
-        let Ready {
-            numbered,
-            signed,
-            chosen_by_caller,
-            counts_in,
-        } = number_and_sign(app, scope, &order.id, now, ecf, identity, now).await?;
-        let numbered_encf = signed.encf;
-        let new = NewReceipt {
-            signed: Some(signed),
-            note,
-            ..new_receipt(order, &numbered, ReceiptState::Signed, now)
-        };
-        match create(app, order, ecf, new).await? {
-            Created::NumberTaken if !chosen_by_caller => {
-                tracing::warn!(company.rnc = %order.issuer.rnc, "a number of the range was locked already; taking the next");
-                app.table.pass_if_annulled(scope, &numbered_encf).await?;
-            }
-            created => return Ok((created, counts_in)),
-        }
-    }
-    Err(ApiError::unavailable(std::time::Duration::from_secs(1)).caused_by("twenty numbers in a row were locked"))
-}
-
-/// Writes the record. A note whose modified receipt changed since it was judged is judged again: two that fit each by itself
-/// need not fit together.
-pub(crate) async fn create(app: &App, order: &Order<'_>, ecf: &Ecf, mut new: NewReceipt) -> Result<Created, ApiError> {
-    let scope = &order.issuer.scope;
-    for _ in 0..NOTE_ROUNDS {
-        // Whatever happens to its invoice until a kept note is issued: whoever sends it looks again.
-        if new.signed.is_none()
-            && let Some(note) = &mut new.note
-        {
-            note.held = true;
-        }
-        match app.table.create_receipt(scope, new.clone()).await? {
-            Created::ModifiedChanged => {
-                new.note = note::judge(app, scope, ecf, order.holds_notes).await?;
-            }
-            created => return Ok(created),
-        }
-    }
-    Ok(Created::ModifiedChanged)
-}
-
-/// The record of a document, without number and signature.
-pub(crate) fn new_receipt(order: &Order<'_>, numbered: &Numbered, state: ReceiptState, now: Timestamp) -> NewReceipt {
-    let request = order.request;
-    NewReceipt {
-        public_id: order.id,
-        company_rnc: order.issuer.rnc.clone(),
-        idempotency_key: request.idempotency_key.clone(),
-        payload_hash: order.payload_hash,
-        ecf_type: request.ecf_type,
-        external_id: request.external_id.clone(),
-        mode: order.query.mode,
-        state,
-        created_at: now,
-        scheduled_for: request.scheduled_for,
-        monto_total: numbered.monto_total().to_string(),
-        rnc_comprador: numbered.rnc_comprador().map(ToString::to_string),
-        fecha_emision: numbered.fecha_emision(),
-        signed: None,
-        payload: None,
-        note: None,
-    }
-}
-
-/// Tells the operator of a receipt that was signed just now.
-pub(crate) fn tell(app: &App, receipt: &Receipt) {
-    tracing::info!(receipt.id = %receipt.public_id, company.id = %receipt.scope.company, ecf_type = %receipt.ecf_type, "issued");
-    let environment = receipt.scope.environment.as_str();
-    app.metrics
-        .tell(environment, &[(Metric::ReceiptsIssued, 1)], app.clock.now());
 }
 
 /// Counts the receipt, and with it the use of the key. The consistency check mends a count that was lost.
@@ -279,45 +247,11 @@ async fn count(app: &App, caller: &Caller, receipt: &Receipt) {
 /// Queues the next step. The receipt is kept already: what fails here, housekeeping makes good.
 async fn queue(app: &App, receipt: &Receipt) {
     let queued = match receipt.state {
-        ReceiptState::Received => app.queues.send_issuing(&issuing(receipt), FIRST_TRY).await,
+        ReceiptState::Received => app.queues.send_next(receipt, NextStep::Issue, FIRST_TRY).await,
         ReceiptState::Signed if receipt.mode == Mode::Immediate => send(app, receipt).await,
         _ => return,
     };
     if let Err(error) = queued {
         tracing::warn!(receipt.id = %receipt.public_id, error = %error, "next step not queued; housekeeping will");
     }
-}
-
-fn issuing(receipt: &Receipt) -> IssuingJob {
-    IssuingJob::Issue {
-        company: receipt.scope.company,
-        environment: receipt.scope.environment,
-        receipt: receipt.public_id,
-        attempt: 0,
-    }
-}
-
-/// Queues the submission of a signed receipt.
-pub(crate) async fn send(app: &App, receipt: &Receipt) -> Result<(), StoreError> {
-    let job = SubmissionJob::Send {
-        company: receipt.scope.company,
-        environment: receipt.scope.environment,
-        receipt: receipt.public_id,
-        attempt: 0,
-    };
-    app.queues.send_submission(&job, std::time::Duration::ZERO).await
-}
-
-/// The answer to a key that has its receipt: 200 with the receipt as it stands now, whatever the payload.
-fn replayed(app: &App, receipt: &Receipt, payload_hash: [u8; 32]) -> Response {
-    let differs = if receipt.payload_hash == payload_hash {
-        "false"
-    } else {
-        "true"
-    };
-    let headers = [
-        ("Idempotency-Replayed", "true"),
-        ("Idempotency-Payload-Differs", differs),
-    ];
-    (StatusCode::OK, headers, Json(app.view(receipt))).into_response()
 }

@@ -13,8 +13,8 @@ use thiserror::Error;
 
 use crate::App;
 use crate::check::refused;
-use crate::issue::{Order, create, new_receipt};
 use crate::numbering::foresee;
+use crate::record::{Order, create, new_receipt};
 use crate::request::{AMOUNTS, IssueQuery, IssueRequest, ON_CONDITIONAL};
 
 /// How far ahead a receipt may be scheduled: ranges, rates and rules are known for that long.

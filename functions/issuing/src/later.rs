@@ -7,19 +7,19 @@
 
 use std::time::Duration;
 
-use ecf::ReceiptState;
+use ecf::{Numbered, ReceiptState};
 use ecf_api::ApiError;
 use ecf_runtime::{Message, Outcome};
-use ecf_store::{ArtifactKind, Failure, IssuingJob, Receipt, SignedLater, StoreError};
+use ecf_store::{ArtifactKind, Failure, IssuingJob, Receipt, ReceiptJob, Signed, SignedLater, StoreError};
 use jiff::Timestamp;
 
 use crate::App;
 use crate::check::check;
-use crate::issue::{send, tell};
 use crate::issuer::Issuer;
 use crate::kept::thaw;
 use crate::note;
-use crate::signing::{NUMBER_ATTEMPTS, Ready, Signer, count_number, number_and_sign, signer};
+use crate::record::{send, tell};
+use crate::signing::{Record, Signer, Unsigned, count_number, signer, with_a_number};
 
 /// Seconds before an attempt that failed is made again. Such a chain ends before housekeeping looks, ten minutes on.
 const RETRIES: [u64; 7] = [2, 5, 15, 30, 60, 120, 300];
@@ -27,13 +27,14 @@ const RETRIES: [u64; 7] = [2, 5, 15, 30, 60, 120, 300];
 /// Runs one job.
 pub async fn handle(app: &App, job: IssuingJob, _message: Message) -> Outcome<IssuingJob> {
     issue_kept(app, &job).await.unwrap_or_else(|error| {
-        tracing::warn!(receipt.id = %job.receipt(), error = %ecf_runtime::telemetry::chain(&error), "the store failed; trying again");
+        let IssuingJob::Issue(ReceiptJob { receipt, .. }) = &job;
+        tracing::warn!(receipt.id = %receipt, error = %ecf_runtime::telemetry::chain(&error), "the store failed; trying again");
         again(job)
     })
 }
 
-async fn issue_kept(app: &App, job: &IssuingJob) -> Result<Outcome<IssuingJob>, StoreError> {
-    let Some(receipt) = app.table.receipt(&job.scope(), &job.receipt()).await? else {
+async fn issue_kept(app: &App, IssuingJob::Issue(job): &IssuingJob) -> Result<Outcome<IssuingJob>, StoreError> {
+    let Some(receipt) = app.table.receipt(&job.scope, &job.receipt).await? else {
         return Ok(missing());
     };
     let now = app.clock.now();
@@ -55,7 +56,7 @@ async fn issue_kept(app: &App, job: &IssuingJob) -> Result<Outcome<IssuingJob>, 
         Err(error) if error.status().is_server_error() => {
             let (code, message) = error.summary();
             tracing::warn!(receipt.id = %receipt.public_id, code, message, error = ?error, "not issued; trying again");
-            Ok(again(job.clone()))
+            Ok(again(IssuingJob::Issue(*job)))
         }
         Err(error) => fail(app, &receipt, error).await,
     }
@@ -87,34 +88,41 @@ async fn number_sign_and_store(app: &App, receipt: &Receipt, now: Timestamp) -> 
         Signer::Here(identity) => identity,
         Signer::OutOfReach(error) => return Err(error.into()),
     };
-    for _ in 0..NUMBER_ATTEMPTS {
-        let Ready {
-            numbered,
-            signed,
-            chosen_by_caller,
-            counts_in,
-        } = number_and_sign(app, scope, id, receipt.created_at, &ecf, &identity, now).await?;
-        let monto_total = numbered.monto_total().to_string();
-        if receipt.note.is_some() && monto_total != receipt.monto_total {
+    let document = Unsigned {
+        scope,
+        id,
+        created_at: Some(receipt.created_at),
+        ecf: &ecf,
+        identity: &identity,
+    };
+    let (outcome, counts_in) = with_a_number(app, &document, &KeptRecord { app, receipt }).await?;
+    if let SignedLater::Now(receipt) = &outcome {
+        count_number(app, receipt, counts_in.as_deref()).await;
+    }
+    Ok(outcome)
+}
+
+/// The record of a receipt that was kept without a number.
+struct KeptRecord<'r> {
+    app: &'r App,
+    receipt: &'r Receipt,
+}
+
+impl Record for KeptRecord<'_> {
+    type Written = SignedLater;
+
+    async fn write(&self, numbered: Numbered, signed: Signed, now: Timestamp) -> Result<SignedLater, ApiError> {
+        let Receipt { scope, public_id, .. } = self.receipt;
+        let (monto_total, taken) = (numbered.monto_total().to_string(), &self.receipt.monto_total);
+        if self.receipt.note.is_some() && monto_total != *taken {
             return Err(ApiError::conflict(
                 "note_changed",
-                format!(
-                    "the note comes to {monto_total} now and has taken {} from its invoice",
-                    receipt.monto_total
-                ),
+                format!("the note comes to {monto_total} now and has taken {taken} from its invoice"),
             ));
         }
-        match app.table.sign_receipt(scope, id, &signed, &monto_total, now).await? {
-            SignedLater::NumberTaken if !chosen_by_caller => app.table.pass_if_annulled(scope, &signed.encf).await?,
-            outcome => {
-                if let SignedLater::Now(receipt) = &outcome {
-                    count_number(app, receipt, counts_in.as_deref()).await;
-                }
-                return Ok(outcome);
-            }
-        }
+        let table = &self.app.table;
+        Ok(table.sign_receipt(scope, public_id, &signed, &monto_total, now).await?)
     }
-    Err(ApiError::unavailable(Duration::from_secs(1)).caused_by("twenty numbers in a row were locked"))
 }
 
 async fn sent(app: &App, receipt: &Receipt) -> Result<Outcome<IssuingJob>, StoreError> {
@@ -169,7 +177,7 @@ fn missing() -> Outcome<IssuingJob> {
 }
 
 fn again(mut job: IssuingJob) -> Outcome<IssuingJob> {
-    let IssuingJob::Issue { attempt, .. } = &mut job;
+    let IssuingJob::Issue(ReceiptJob { attempt, .. }) = &mut job;
     let seconds = usize::try_from(*attempt).ok().and_then(|attempt| RETRIES.get(attempt));
     let Some(seconds) = seconds else {
         return Outcome::Done;

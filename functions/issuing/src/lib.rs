@@ -23,11 +23,13 @@ mod list;
 mod note;
 mod numbering;
 mod read;
+mod record;
 mod request;
 mod signing;
 mod states;
 mod status_public;
 mod validate;
+mod views;
 mod withdraw;
 
 use std::sync::Arc;
@@ -141,7 +143,7 @@ impl FromRef<App> for Keys {
         withdraw::cancel,
         withdraw::mark_incapacity
     ),
-    components(schemas(validate::ValidationView))
+    components(schemas(views::ValidationView))
 )]
 pub struct Contract;
 

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use ecf::messages::Rfce;
 use ecf::{Ecf, FechaHora, Numbered};
 use ecf_api::{ApiError, usable_identity};
-use ecf_store::{CompanyId, ContentHash, Range, Receipt, ReceiptId, Scope, Signed, StoreError};
+use ecf_store::{CompanyId, ContentHash, Created, Range, Receipt, ReceiptId, Scope, Signed, SignedLater, StoreError};
 use jiff::Timestamp;
 use xmldsig::Identity;
 
@@ -15,7 +15,7 @@ use crate::check::refused;
 use crate::numbering::{Number, take};
 
 /// A number that turns out to be locked is skipped. So many in a row are no race but a range that was used elsewhere.
-pub(crate) const NUMBER_ATTEMPTS: usize = 20;
+const NUMBER_ATTEMPTS: usize = 20;
 
 /// The frozen bytes and what the record keeps of them.
 struct SignedDocument {
@@ -25,12 +25,12 @@ struct SignedDocument {
 }
 
 /// A document with number and signature, its bytes kept; what is missing is the record that names them.
-pub(crate) struct Ready {
-    pub(crate) numbered: Numbered,
-    pub(crate) signed: Signed,
-    pub(crate) chosen_by_caller: bool,
+struct Ready {
+    numbered: Numbered,
+    signed: Signed,
+    chosen_by_caller: bool,
     /// The range in which the number counts once it is used, when the caller numbers that.
-    pub(crate) counts_in: Option<Box<Range>>,
+    counts_in: Option<Box<Range>>,
 }
 
 /// Who signs, if it can be known now.
@@ -53,19 +53,87 @@ pub(crate) async fn signer(app: &App, company: &CompanyId, now: Timestamp) -> Re
     }
 }
 
+/// What came of writing the record of a signed document.
+pub(crate) trait Written {
+    /// Whether another receipt has the number.
+    fn is_number_taken(&self) -> bool;
+}
+
+impl Written for Created {
+    fn is_number_taken(&self) -> bool {
+        matches!(self, Self::NumberTaken)
+    }
+}
+
+impl Written for SignedLater {
+    fn is_number_taken(&self) -> bool {
+        matches!(self, Self::NumberTaken)
+    }
+}
+
+/// Writes the record of a signed document together with its number's lock.
+pub(crate) trait Record: Sync {
+    type Written: Written + Send;
+
+    fn write(
+        &self,
+        numbered: Numbered,
+        signed: Signed,
+        now: Timestamp,
+    ) -> impl Future<Output = Result<Self::Written, ApiError>> + Send;
+}
+
+/// A document that is to be numbered and signed, and the receipt that it becomes.
+pub(crate) struct Unsigned<'d> {
+    pub(crate) scope: &'d Scope,
+    pub(crate) id: &'d ReceiptId,
+    /// When the receipt was created; `None`: when it is signed.
+    pub(crate) created_at: Option<Timestamp>,
+    pub(crate) ecf: &'d Ecf,
+    pub(crate) identity: &'d Identity,
+}
+
+/// Takes numbers until one is ours: sign, store the bytes, then write the record and the lock together. A number of the caller is
+/// tried once. Gives the range in which the number counts, when the caller numbers that.
+///
+/// # Errors
+/// What numbering, signing and writing fail with, and when twenty numbers in a row are locked.
+pub(crate) async fn with_a_number<R: Record>(
+    app: &App,
+    document: &Unsigned<'_>,
+    record: &R,
+) -> Result<(R::Written, Option<Box<Range>>), ApiError> {
+    for _ in 0..NUMBER_ATTEMPTS {
+        let now = app.clock.now();
+        let Ready {
+            numbered,
+            signed,
+            chosen_by_caller,
+            counts_in,
+        } = number_and_sign(app, document, now).await?;
+        let encf = signed.encf;
+        let written = record.write(numbered, signed, now).await?;
+        if chosen_by_caller || !written.is_number_taken() {
+            return Ok((written, counts_in));
+        }
+        tracing::warn!(receipt.id = %document.id, %encf, "a number of the range was locked already; taking the next");
+        app.table.pass_if_annulled(document.scope, &encf).await?;
+    }
+    Err(ApiError::unavailable(std::time::Duration::from_secs(1)).caused_by("twenty numbers in a row were locked"))
+}
+
 /// Takes a number, signs at this instant and keeps the bytes, under the month in which the receipt was created.
 ///
 /// # Errors
 /// When no number is to be had, or the document does not fit its range.
-pub(crate) async fn number_and_sign(
-    app: &App,
-    scope: &Scope,
-    id: &ReceiptId,
-    created_at: Timestamp,
-    ecf: &Ecf,
-    identity: &Identity,
-    now: Timestamp,
-) -> Result<Ready, ApiError> {
+async fn number_and_sign(app: &App, document: &Unsigned<'_>, now: Timestamp) -> Result<Ready, ApiError> {
+    let Unsigned {
+        scope,
+        id,
+        created_at,
+        ecf,
+        identity,
+    } = *document;
     let Number {
         encf,
         valid_until,
@@ -77,7 +145,9 @@ pub(crate) async fn number_and_sign(
         .numbered(encf, valid_until)
         .map_err(|violation| refused(vec![*violation]))?;
     let SignedDocument { signed, xml, rfce } = sign(&numbered, identity, now)?;
-    app.artifacts.put_signed(scope, created_at, id, xml, rfce).await?;
+    app.artifacts
+        .put_signed(scope, created_at.unwrap_or(now), id, xml, rfce)
+        .await?;
     Ok(Ready {
         numbered,
         signed,

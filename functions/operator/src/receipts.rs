@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use ecf::ReceiptState;
 use ecf_store::{
-    ExchangeJob, Failure, IssuingJob, NOT_FOUND_PATIENCE, NotFoundBy, OUTCOME_UNKNOWN, OutboxEntry, Receipt, Recorded,
-    Scope, StoreError, SubmissionJob, Verdict, WebhookJob,
+    Failure, NOT_FOUND_PATIENCE, NotFoundBy, OUTCOME_UNKNOWN, OutboxEntry, Receipt, Recorded, Scope, StoreError,
+    Verdict,
 };
 use ecf_taxauth::where_to_look;
 use jiff::Timestamp;
@@ -183,63 +183,14 @@ async fn retry_failed(app: &App, failed: &Receipt) -> Result<Receipt, OperatorEr
     }
 }
 
-/// Queues what the receipt's state calls for, and says what; nothing for one that is done.
-async fn queue(app: &App, receipt: &Receipt) -> Result<Option<&'static str>, StoreError> {
-    let (company, environment) = (receipt.scope.company, receipt.scope.environment);
-    let (id, attempt) = (receipt.public_id, 0);
-    if receipt.outbox.contains(&OutboxEntry::Webhook) {
-        let event = WebhookJob::Event {
-            company,
-            environment,
-            receipt: id,
-            attempt,
-        };
-        app.queues.send_webhook(&event, Duration::ZERO).await?;
-        return Ok(Some("event"));
+/// Queues what the receipt's state calls for, and names it; nothing for one that is done.
+async fn queue(app: &App, receipt: &Receipt) -> Result<Option<String>, StoreError> {
+    let steps = receipt.next_steps();
+    for step in &steps {
+        app.queues.send_next(receipt, *step, Duration::ZERO).await?;
     }
-    if receipt.outbox.contains(&OutboxEntry::Exchange) {
-        let delivery = ExchangeJob::Deliver {
-            company,
-            environment,
-            receipt: id,
-            attempt: receipt.delivery_attempts(),
-        };
-        app.queues.send_exchange(&delivery, Duration::ZERO).await?;
-        return Ok(Some("deliver"));
-    }
-    let (what, job) = match receipt.state {
-        ReceiptState::Received | ReceiptState::Deferred | ReceiptState::Validated => {
-            let job = IssuingJob::Issue {
-                company,
-                environment,
-                receipt: id,
-                attempt,
-            };
-            app.queues.send_issuing(&job, Duration::ZERO).await?;
-            return Ok(Some("issue"));
-        }
-        ReceiptState::Signed | ReceiptState::Contingency => (
-            "send",
-            SubmissionJob::Send {
-                company,
-                environment,
-                receipt: id,
-                attempt,
-            },
-        ),
-        ReceiptState::Submitted if receipt.track_id.is_some() => (
-            "poll",
-            SubmissionJob::Poll {
-                company,
-                environment,
-                receipt: id,
-                attempt,
-            },
-        ),
-        _ => return Ok(None),
-    };
-    app.queues.send_submission(&job, Duration::ZERO).await?;
-    Ok(Some(what))
+    let names: Vec<_> = steps.iter().map(|step| step.as_str()).collect();
+    Ok((!names.is_empty()).then(|| names.join(", ")))
 }
 
 async fn receipt(app: &App, one: &OneReceipt) -> Result<Receipt, OperatorError> {

@@ -163,8 +163,7 @@ impl App {
     /// Enqueues the first question to the authority about a stored receipt. A lost message is found on the due index.
     async fn ask_authority(&self, scope: &Scope, id: &InboxId) {
         let job = ExchangeJob::Confirm {
-            company: scope.company,
-            environment: scope.environment,
+            scope: *scope,
             inbox: *id,
             attempt: 0,
         };

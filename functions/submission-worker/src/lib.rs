@@ -116,8 +116,8 @@ async fn run(app: &App, job: &SubmissionJob) -> Result<Outcome<SubmissionJob>, S
     }
     match job {
         // Boxed: together they would be a large future on the stack of every caller.
-        SubmissionJob::Send { .. } => Box::pin(send::send(app, job)).await,
-        SubmissionJob::Poll { .. } => Box::pin(poll::poll(app, job)).await,
+        SubmissionJob::Send(_) => Box::pin(send::send(app, job)).await,
+        SubmissionJob::Poll(_) => Box::pin(poll::poll(app, job)).await,
     }
 }
 
@@ -145,12 +145,7 @@ async fn later(
 
 /// The first question after a receipt was handed over.
 fn first_poll(receipt: &Receipt) -> Outcome<SubmissionJob> {
-    let job = SubmissionJob::Poll {
-        company: receipt.scope.company,
-        environment: receipt.scope.environment,
-        receipt: receipt.public_id,
-        attempt: 0,
-    };
+    let job = SubmissionJob::Poll(receipt.job());
     Outcome::Again {
         job,
         after: schedule::first_poll(),

@@ -98,12 +98,7 @@ async fn negative(app: &App, job: &SubmissionJob, receipt: &Receipt) -> Result<O
         "the tax authority lost a document that it gave a track id for; the same bytes are sent again"
     );
     app.tell(receipt.scope.environment, &[(Metric::ReceiptsNotFound, 1)]);
-    let job = SubmissionJob::Send {
-        company: receipt.scope.company,
-        environment: receipt.scope.environment,
-        receipt: receipt.public_id,
-        attempt: 0,
-    };
+    let job = SubmissionJob::Send(receipt.job());
     Ok(Outcome::Again {
         job,
         after: Duration::ZERO,

@@ -7,7 +7,7 @@
 
 use ecf::ReceiptState;
 use ecf_runtime::Outcome;
-use ecf_store::{Cleared, Failure, ModifiedReceipt, Receipt, ReceiptId, StoreError, SubmissionJob};
+use ecf_store::{Cleared, Failure, ModifiedReceipt, Receipt, ReceiptId, ReceiptJob, StoreError, SubmissionJob};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::{App, later, send};
@@ -136,12 +136,11 @@ fn void(why: &'static str) -> Way {
 /// Queues the notes that waited for this receipt. One that is not queued is found by housekeeping.
 pub(crate) async fn wake(app: &App, receipt: &Receipt) {
     for note in &receipt.waiting_notes {
-        let job = SubmissionJob::Send {
-            company: receipt.scope.company,
-            environment: receipt.scope.environment,
+        let job = SubmissionJob::Send(ReceiptJob {
+            scope: receipt.scope,
             receipt: *note,
             attempt: 0,
-        };
+        });
         if let Err(error) = app.queues.send_submission(&job, std::time::Duration::ZERO).await {
             tracing::warn!(receipt.id = %note, error = %error, "waiting note not queued; housekeeping will");
         }

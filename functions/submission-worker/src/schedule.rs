@@ -30,17 +30,12 @@ pub(crate) fn after_failure(attempt: u32) -> Option<Duration> {
 /// The job's next try after this wait, or nothing: the receipt is on the due index, which costs nothing while it waits.
 pub(crate) fn again(job: &SubmissionJob, wait: Option<Duration>) -> Outcome<SubmissionJob> {
     match wait {
-        Some(after) => Outcome::Again { job: next(job), after },
+        Some(after) => Outcome::Again {
+            job: job.clone().next(),
+            after,
+        },
         None => Outcome::Done,
     }
-}
-
-/// The same job's next attempt.
-fn next(job: &SubmissionJob) -> SubmissionJob {
-    let mut next = job.clone();
-    let (SubmissionJob::Send { attempt, .. } | SubmissionJob::Poll { attempt, .. }) = &mut next;
-    *attempt = attempt.saturating_add(1);
-    next
 }
 
 fn at(table: &[u64], attempt: u32) -> Option<Duration> {

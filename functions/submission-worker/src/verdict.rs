@@ -104,22 +104,12 @@ pub(crate) async fn write(
     tracing::info!(receipt.id = %receipt.public_id, encf = receipt.encf().map(tracing::field::display), state = %state, "verdict");
     tell(app, &receipt);
     // All of it is made good by housekeeping and the consistency check when they fail here.
-    let event = WebhookJob::Event {
-        company: receipt.scope.company,
-        environment: receipt.scope.environment,
-        receipt: receipt.public_id,
-        attempt: 0,
-    };
+    let event = WebhookJob::Event(receipt.job());
     if let Err(error) = app.queues.send_webhook(&event, std::time::Duration::ZERO).await {
         tracing::warn!(receipt.id = %receipt.public_id, error = %error, "event not queued; housekeeping will");
     }
     if receipt.outbox.contains(&OutboxEntry::Exchange) {
-        let delivery = ExchangeJob::Deliver {
-            company: receipt.scope.company,
-            environment: receipt.scope.environment,
-            receipt: receipt.public_id,
-            attempt: 0,
-        };
+        let delivery = ExchangeJob::Deliver(receipt.job());
         if let Err(error) = app.queues.send_exchange(&delivery, std::time::Duration::ZERO).await {
             tracing::warn!(receipt.id = %receipt.public_id, error = %error, "delivery not queued; housekeeping will");
         }

@@ -76,8 +76,7 @@ async fn pause(
     }
     tracing::warn!(webhook = %webhook.id, company.id = %scope.company, reason = pause.reason, "a webhook was switched off");
     let job = WebhookJob::Announce {
-        company: scope.company,
-        environment: scope.environment,
+        scope: *scope,
         announcement: news.id,
         attempt: 0,
     };

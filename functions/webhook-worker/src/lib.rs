@@ -19,7 +19,7 @@ use std::time::Duration;
 use ecf::StampHosts;
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Message, Metrics, Outcome};
-use ecf_store::{Clients, KeptSecret, OperatorSecret, Queues, Scope, StoreError, Table, Vault, WebhookJob};
+use ecf_store::{Clients, KeptSecret, OperatorSecret, Queues, ReceiptJob, StoreError, Table, Vault, WebhookJob};
 use ecf_webhooks::{Guard, GuardedClient, Reach, TimeOuts};
 
 pub use crate::lanes::FAST_LIMIT;
@@ -90,56 +90,18 @@ const EVENT_WAITS: [Duration; 4] = [
 /// Runs one job.
 pub async fn handle(app: &App, job: WebhookJob, _message: Message) -> Outcome<WebhookJob> {
     let result = match &job {
-        WebhookJob::Event {
-            company,
-            environment,
-            receipt,
-            ..
-        } => {
-            let scope = Scope {
-                company: *company,
-                environment: *environment,
-            };
-            event::tell(app, &scope, receipt).await
-        }
+        WebhookJob::Event(job) => event::tell(app, &job.scope, &job.receipt).await,
         WebhookJob::Announce {
-            company,
-            environment,
-            announcement,
-            ..
-        } => {
-            let scope = Scope {
-                company: *company,
-                environment: *environment,
-            };
-            event::announce(app, &scope, announcement).await
-        }
+            scope, announcement, ..
+        } => event::announce(app, scope, announcement).await,
         WebhookJob::Deliver {
-            company,
-            environment,
+            scope,
             webhook,
             event,
             attempt,
             slow,
-        } => {
-            let scope = Scope {
-                company: *company,
-                environment: *environment,
-            };
-            retry::run(app, &scope, webhook, event, *attempt, Lane::of(*slow)).await
-        }
-        WebhookJob::Unpark {
-            company,
-            environment,
-            webhook,
-            slow,
-        } => {
-            let scope = Scope {
-                company: *company,
-                environment: *environment,
-            };
-            parking::unpark(app, &scope, webhook, Lane::of(*slow)).await
-        }
+        } => retry::run(app, scope, webhook, event, *attempt, Lane::of(*slow)).await,
+        WebhookJob::Unpark { scope, webhook, slow } => parking::unpark(app, scope, webhook, Lane::of(*slow)).await,
         WebhookJob::Portal { company, attempt } => portal::tell(app, company, *attempt).await,
     };
     result.unwrap_or_else(|error| after_failure(job, &error))
@@ -150,7 +112,7 @@ fn after_failure(mut job: WebhookJob, error: &StoreError) -> Outcome<WebhookJob>
     let chain = ecf_runtime::telemetry::chain(error);
     tracing::warn!(error = %chain, "the store failed; trying again");
     match &mut job {
-        WebhookJob::Event { attempt, .. } | WebhookJob::Announce { attempt, .. } => {
+        WebhookJob::Event(ReceiptJob { attempt, .. }) | WebhookJob::Announce { attempt, .. } => {
             let wait = usize::try_from(*attempt)
                 .ok()
                 .and_then(|attempt| EVENT_WAITS.get(attempt));

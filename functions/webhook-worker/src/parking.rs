@@ -65,8 +65,7 @@ pub(crate) async fn start(app: &App, scope: &Scope, webhook: &WebhookId) {
 
 fn job(scope: &Scope, webhook: &WebhookId, lane: Lane) -> WebhookJob {
     WebhookJob::Unpark {
-        company: scope.company,
-        environment: scope.environment,
+        scope: *scope,
         webhook: *webhook,
         slow: lane.is_slow(),
     }

@@ -59,8 +59,7 @@ fn message_delay(now: Timestamp, next: Timestamp) -> Option<Duration> {
 /// The job of an attempt.
 pub(crate) fn job(scope: &Scope, webhook: WebhookId, event: EventKey, attempt: u32, lane: Lane) -> WebhookJob {
     WebhookJob::Deliver {
-        company: scope.company,
-        environment: scope.environment,
+        scope: *scope,
         webhook,
         event,
         attempt,

@@ -74,8 +74,7 @@ impl App {
     /// Starts the delivery of what is parked behind a webhook. A message that is lost is found by the due index.
     async fn unpark(&self, scope: &Scope, webhook: &WebhookId) {
         let job = WebhookJob::Unpark {
-            company: scope.company,
-            environment: scope.environment,
+            scope: *scope,
             webhook: *webhook,
             slow: false,
         };

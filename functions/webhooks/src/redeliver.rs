@@ -90,8 +90,7 @@ pub(crate) async fn redeliver(
     };
     let attempt = attempts.saturating_add(1);
     let job = WebhookJob::Deliver {
-        company: scope.company,
-        environment: scope.environment,
+        scope: *scope,
         webhook: id,
         event: key,
         attempt,

@@ -11,6 +11,7 @@ use ecf::Grade;
 use ecf_store::StoreError;
 use ecf_trust::TrustError;
 use http::{HeaderName, HeaderValue, StatusCode, header};
+use serde::Serialize;
 
 mod body;
 pub(crate) mod field;
@@ -244,20 +245,32 @@ impl ApiError {
         self
     }
 
-    /// The whole answer, naming the request when its id is known.
-    fn render(&self, request_id: Option<&str>) -> Response {
-        let body = match &self.detail {
-            Detail::Fields(fields) => axum::Json(ValidationError { detail: fields.clone() }).into_response(),
-            Detail::Coded { code, message } => axum::Json(CodedError {
+    /// Status and body, for an answer that carries several results. The cause is logged here: no layer sees it.
+    pub fn to_item(&self) -> (StatusCode, serde_json::Value) {
+        if let Some(cause) = self.cause.as_deref() {
+            let cause: &(dyn StdError + 'static) = cause;
+            tracing::warn!(status = self.status.as_u16(), cause = %ecf_runtime::telemetry::chain(cause), "one of several failed");
+        }
+        let body = serde_json::to_value(self.body(None)).unwrap_or_default();
+        (self.status, body)
+    }
+
+    fn body(&self, request_id: Option<&str>) -> Body<'_> {
+        match &self.detail {
+            Detail::Fields(fields) => Body::Fields { detail: fields },
+            Detail::Coded { code, message } => Body::Coded(CodedError {
                 detail: CodedDetail {
                     code: code.to_string(),
                     message: message.to_string(),
                     request_id: request_id.map(str::to_owned),
                 },
-            })
-            .into_response(),
-        };
-        let mut response = (self.status, body).into_response();
+            }),
+        }
+    }
+
+    /// The whole answer, naming the request when its id is known.
+    fn render(&self, request_id: Option<&str>) -> Response {
+        let mut response = (self.status, axum::Json(self.body(request_id))).into_response();
         if let Some(after) = self.retry_after {
             // Whole seconds, and never 0: that would invite a storm.
             let seconds = (after.as_secs() + u64::from(after.subsec_nanos() > 0)).max(1);
@@ -271,6 +284,14 @@ impl ApiError {
         }
         response
     }
+}
+
+/// What a [`ValidationError`] or a [`CodedError`] is written as.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Body<'e> {
+    Fields { detail: &'e [FieldError] },
+    Coded(CodedError),
 }
 
 impl IntoResponse for ApiError {

@@ -130,8 +130,7 @@ impl Exchange {
             && let Some(wait) = wait
         {
             let job = ExchangeJob::Annulment {
-                company: scope.company,
-                environment: scope.environment,
+                scope: *scope,
                 annulment: annulment.id,
                 attempt: annulment.attempts,
             };

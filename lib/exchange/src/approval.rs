@@ -85,8 +85,7 @@ impl Exchange {
             && let Some(wait) = wait
         {
             let job = ExchangeJob::Approval {
-                company: scope.company,
-                environment: scope.environment,
+                scope: *scope,
                 approval: approval.id,
                 attempt: approval.attempts,
             };

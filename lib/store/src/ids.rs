@@ -415,7 +415,7 @@ impl FromStr for DeliveryId {
 }
 
 /// Whose data a store method may touch. Every tenant method takes it first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Scope {
     pub company: CompanyId,
     pub environment: Environment,

@@ -84,6 +84,8 @@ mod exports;
 mod foreign;
 mod identities;
 mod ids;
+mod jobs;
+mod next;
 mod operator_secret;
 mod profiles;
 mod queues;
@@ -104,11 +106,11 @@ pub use ids::{
     AnnouncementId, AnnulmentId, ApiKeyId, ApprovalId, CertificateId, CompanyId, DeliveryId, EventKey, IdError,
     InboxId, NoticeId, ReceiptId, Scope, Subject, WebhookId,
 };
+pub use jobs::{ExchangeJob, IssuingJob, ReceiptJob, SubmissionJob, WebhookJob};
+pub use next::NextStep;
 pub use operator_secret::{KeptSecret, OperatorSecret};
 pub use profiles::Profiles;
-pub use queues::{
-    ExchangeJob, IssuingJob, JobQueue, LONGEST_DELAY, QueueUrls, Queues, SubmissionJob, SubmissionUrls, WebhookJob,
-};
+pub use queues::{JobQueue, LONGEST_DELAY, QueueUrls, Queues, SubmissionUrls};
 pub use recent::Recent;
 pub use register::{NewRegister, Register, RegisterAnswer, RegisterEdition, Registered, Taxpayer};
 pub use table::{

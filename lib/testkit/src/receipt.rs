@@ -184,12 +184,7 @@ pub fn seeded_receipt(company: &TestCompany, encf: &str, state: ReceiptState, cr
 
 /// The job that `issuing` queues for a receipt.
 pub fn send_job(receipt: &Receipt) -> SubmissionJob {
-    SubmissionJob::Send {
-        company: receipt.scope.company,
-        environment: receipt.scope.environment,
-        receipt: receipt.public_id,
-        attempt: 0,
-    }
+    SubmissionJob::Send(receipt.job())
 }
 
 fn numbered(encf: Encf, payload: &Value) -> Numbered {

@@ -294,8 +294,7 @@ pub async fn announce(
 /// When the queue does not take it; the announcement will be told nevertheless.
 pub async fn tell(queues: &Queues, scope: &Scope, announcement: &AnnouncementId) -> Result<(), StoreError> {
     let job = WebhookJob::Announce {
-        company: scope.company,
-        environment: scope.environment,
+        scope: *scope,
         announcement: *announcement,
         attempt: 0,
     };

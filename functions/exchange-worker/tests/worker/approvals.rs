@@ -50,8 +50,7 @@ impl World {
 
     fn tell(&self, approval: &Approval, attempt: u32) -> ExchangeJob {
         ExchangeJob::Approval {
-            company: self.company.scope.company,
-            environment: self.company.scope.environment,
+            scope: self.company.scope,
             approval: approval.id,
             attempt,
         }
@@ -149,8 +148,7 @@ impl World {
     async fn annul_again(&self, annulment: &Annulment) -> Annulment {
         let scope = &self.company.scope;
         let job = ExchangeJob::Annulment {
-            company: scope.company,
-            environment: scope.environment,
+            scope: *scope,
             annulment: annulment.id,
             attempt: annulment.attempts,
         };

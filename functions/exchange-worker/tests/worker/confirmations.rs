@@ -16,8 +16,7 @@ impl World {
 
     fn confirm(&self, item: &InboxItem, attempt: u32) -> ExchangeJob {
         ExchangeJob::Confirm {
-            company: self.company.scope.company,
-            environment: self.company.scope.environment,
+            scope: self.company.scope,
             inbox: item.id,
             attempt,
         }

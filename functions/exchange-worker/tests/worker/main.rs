@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use ecf_runtime::{Clock, process_batch};
 use ecf_simulator::{Options, Simulator};
-use ecf_store::{BuyerDelivery, ExchangeJob, OutboxEntry, Receipt};
+use ecf_store::{BuyerDelivery, ExchangeJob, OutboxEntry, Receipt, ReceiptJob};
 use ecf_testkit::{Peer, Queue, TestCompany, TestStack};
 use exchange_worker::{App, handle};
 use serde_json::{Value, json};
@@ -128,11 +128,10 @@ impl World {
     }
 
     pub(crate) fn deliver(&self, receipt: &Receipt, attempt: u32) -> ExchangeJob {
-        ExchangeJob::Deliver {
-            company: self.company.scope.company,
-            environment: self.company.scope.environment,
+        ExchangeJob::Deliver(ReceiptJob {
+            scope: self.company.scope,
             receipt: receipt.public_id,
             attempt,
-        }
+        })
     }
 }

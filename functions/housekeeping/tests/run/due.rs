@@ -49,20 +49,10 @@ async fn each_overdue_receipt_gets_the_job_of_its_step() {
     world.advance(TEN_MINUTES);
     run(&world.app).await.unwrap();
     let jobs = world.submissions().await;
-    let poll = SubmissionJob::Poll {
-        company: submitted.scope.company,
-        environment: submitted.scope.environment,
-        receipt: submitted.public_id,
-        attempt: 0,
-    };
+    let poll = SubmissionJob::Poll(submitted.job());
     assert_eq!(jobs.len(), 2, "{jobs:?}");
     assert!(jobs.contains(&send_job(&signed)) && jobs.contains(&poll), "{jobs:?}");
-    let event = WebhookJob::Event {
-        company: accepted.scope.company,
-        environment: accepted.scope.environment,
-        receipt: accepted.public_id,
-        attempt: 0,
-    };
+    let event = WebhookJob::Event(accepted.job());
     assert_eq!(world.events().await, [event]);
 }
 
@@ -134,8 +124,7 @@ async fn an_announcement_whose_message_was_lost_is_queued_again_until_it_was_tol
     };
     assert!(table.create_announcement(&scope, &new).await.unwrap());
     let job = WebhookJob::Announce {
-        company: scope.company,
-        environment: scope.environment,
+        scope,
         announcement: new.id,
         attempt: 0,
     };
@@ -172,8 +161,7 @@ async fn a_webhook_behind_which_events_wait_is_looked_after_when_its_time_has_co
     world.advance(TEN_MINUTES);
     run(&world.app).await.unwrap();
     let job = WebhookJob::Unpark {
-        company: scope.company,
-        environment: scope.environment,
+        scope,
         webhook: new.id,
         slow: false,
     };
@@ -194,12 +182,7 @@ async fn a_receipt_that_was_kept_goes_to_the_worker_that_issues_when_it_is_due_a
         run(&world.app).await.unwrap();
         let expected: Vec<_> = due
             .into_iter()
-            .map(|receipt| IssuingJob::Issue {
-                company: receipt.scope.company,
-                environment: receipt.scope.environment,
-                receipt: receipt.public_id,
-                attempt: 0,
-            })
+            .map(|receipt| IssuingJob::Issue(receipt.job()))
             .collect();
         assert_eq!(world.kept_jobs().await, expected, "{after}");
     }

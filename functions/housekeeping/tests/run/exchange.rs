@@ -4,7 +4,7 @@ use ecf::ReceiptState;
 use ecf::catalogue::EstadoAprobacion;
 use ecf_store::{
     Annulment, AnnulmentId, AnnulmentState, Approval, ApprovalId, ApprovalWay, ContentHash, ExchangeJob, OutboxEntry,
-    Told, Verdict,
+    ReceiptJob, Told, Verdict,
 };
 use ecf_testkit::Queue;
 use housekeeping::run;
@@ -36,11 +36,12 @@ async fn a_delivery_whose_message_was_lost_is_queued_again_until_it_is_done() {
         outbox: vec![OutboxEntry::Webhook, OutboxEntry::Exchange],
     };
     table.record_verdict(&scope, &id, verdict, world.now()).await.unwrap();
-    let job = |attempt| ExchangeJob::Deliver {
-        company: scope.company,
-        environment: scope.environment,
-        receipt: id,
-        attempt,
+    let job = |attempt| {
+        ExchangeJob::Deliver(ReceiptJob {
+            scope,
+            receipt: id,
+            attempt,
+        })
     };
     // Both who are still to hear of it are told.
     world.advance(TEN_MINUTES);
@@ -113,19 +114,16 @@ async fn approvals_and_annulments_whose_requests_died_are_queued() {
     run(&world.app).await.unwrap();
     let mut jobs = world.exchange_jobs().await;
     jobs.sort_by_key(|job| matches!(job, ExchangeJob::Annulment { .. }));
-    let (company, environment) = (scope.company, scope.environment);
     assert_eq!(
         jobs,
         [
             ExchangeJob::Approval {
-                company,
-                environment,
+                scope,
                 approval: approval.id,
                 attempt: 0,
             },
             ExchangeJob::Annulment {
-                company,
-                environment,
+                scope,
                 annulment: annulment.id,
                 attempt: 0,
             },

@@ -18,8 +18,8 @@ const FEW: usize = 24;
 async fn queued(world: &World) -> HashMap<CompanyId, usize> {
     let mut counts = HashMap::new();
     for job in world.kept_jobs().await {
-        let IssuingJob::Issue { company, .. } = job;
-        *counts.entry(company).or_default() += 1;
+        let IssuingJob::Issue(job) = job;
+        *counts.entry(job.scope.company).or_default() += 1;
     }
     counts
 }

@@ -58,12 +58,7 @@ impl Api {
     }
 
     async fn run_kept(&self, receipt: &Receipt) {
-        let job = IssuingJob::Issue {
-            company: receipt.scope.company,
-            environment: receipt.scope.environment,
-            receipt: receipt.public_id,
-            attempt: 0,
-        };
+        let job = IssuingJob::Issue(receipt.job());
         self.stack
             .queues()
             .send_issuing(&job, std::time::Duration::ZERO)

@@ -2,7 +2,7 @@
 
 use ecf::ReceiptState;
 use ecf_runtime::{Message, Outcome};
-use ecf_store::SubmissionJob;
+use ecf_store::{ReceiptJob, SubmissionJob};
 use ecf_testkit::send_job;
 use jiff::SignedDuration;
 use serde_json::json;
@@ -58,12 +58,7 @@ async fn a_verdict_that_two_workers_bring_is_recorded_and_told_once() {
     assert!(world.step().await);
     world.lose_messages();
     world.advance(SignedDuration::from_secs(2));
-    let poll = SubmissionJob::Poll {
-        company: issued.scope.company,
-        environment: issued.scope.environment,
-        receipt: issued.public_id,
-        attempt: 0,
-    };
+    let poll = SubmissionJob::Poll(issued.job());
     // Both have read the receipt without a verdict: the second one's question takes longer.
     world
         .authority
@@ -95,12 +90,10 @@ async fn a_job_of_another_scope_finds_nothing() {
         .without_ranges()
         .build()
         .await;
-    let job = SubmissionJob::Send {
-        company: other.scope.company,
-        environment: issued.scope.environment,
-        receipt: issued.public_id,
-        attempt: 0,
-    };
+    let job = SubmissionJob::Send(ReceiptJob {
+        scope: other.scope,
+        ..issued.job()
+    });
     let outcome = submission_worker::handle(&world.app, job, message()).await;
     assert!(matches!(outcome, Outcome::GiveUp { .. }), "{outcome:?}");
     assert_eq!(world.receipt(&issued).await, issued);

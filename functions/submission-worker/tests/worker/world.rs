@@ -165,7 +165,6 @@ impl World {
                     panic!("{entry:?}")
                 };
                 let receipt = self.table.receipt(&entry.scope, &id).await.unwrap().unwrap();
-                let (company, environment) = (entry.scope.company, entry.scope.environment);
                 match receipt.state {
                     _ if receipt.outbox == [OutboxEntry::Exchange] => {
                         self.table
@@ -173,18 +172,8 @@ impl World {
                             .await
                             .unwrap();
                     }
-                    _ if !receipt.outbox.is_empty() => self.events.push(WebhookJob::Event {
-                        company,
-                        environment,
-                        receipt: id,
-                        attempt: 0,
-                    }),
-                    ReceiptState::Submitted => self.queue(&SubmissionJob::Poll {
-                        company,
-                        environment,
-                        receipt: id,
-                        attempt: 0,
-                    }),
+                    _ if !receipt.outbox.is_empty() => self.events.push(WebhookJob::Event(receipt.job())),
+                    ReceiptState::Submitted => self.queue(&SubmissionJob::Poll(receipt.job())),
                     _ => self.queue(&send_job(&receipt)),
                 }
             }
@@ -195,37 +184,26 @@ impl World {
     pub(crate) fn events_of(&self, of: &Receipt) -> usize {
         self.events
             .iter()
-            .filter(|job| matches!(job, WebhookJob::Event { receipt, .. } if *receipt == of.public_id))
+            .filter(|job| matches!(job, WebhookJob::Event(job) if job.receipt == of.public_id))
             .count()
     }
 
     /// What the webhook worker does once everybody was told.
     async fn tell(&self) {
         for event in &self.events {
-            let WebhookJob::Event {
-                company,
-                environment,
-                receipt,
-                ..
-            } = event
-            else {
+            let WebhookJob::Event(job) = event else {
                 panic!("{event:?}")
             };
-            let scope = ecf_store::Scope {
-                company: *company,
-                environment: *environment,
-            };
             self.table
-                .outbox_done(&scope, receipt, OutboxEntry::Webhook)
+                .outbox_done(&job.scope, &job.receipt, OutboxEntry::Webhook)
                 .await
                 .unwrap();
         }
         for delivery in &self.deliveries {
-            let ExchangeJob::Deliver { receipt, .. } = delivery else {
+            let ExchangeJob::Deliver(job) = delivery else {
                 panic!("{delivery:?}")
             };
-            let scope = delivery.scope();
-            let done = self.table.outbox_done(&scope, receipt, OutboxEntry::Exchange);
+            let done = self.table.outbox_done(&job.scope, &job.receipt, OutboxEntry::Exchange);
             done.await.unwrap();
         }
     }

@@ -83,8 +83,7 @@ async fn an_announcement_that_was_not_told_stays_due_and_a_repeated_job_tells_it
     let untold = world.table.untold_announcement(&scope, &id).await.unwrap();
     assert!(untold.is_some());
     let job = WebhookJob::Announce {
-        company: scope.company,
-        environment: scope.environment,
+        scope,
         announcement: id,
         attempt: 0,
     };

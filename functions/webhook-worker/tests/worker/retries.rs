@@ -179,8 +179,7 @@ async fn one_attempt_is_made_once_however_often_its_message_comes() {
         .try_into()
         .unwrap();
     let job = WebhookJob::Deliver {
-        company: world.company.scope.company,
-        environment: world.company.scope.environment,
+        scope: world.company.scope,
         webhook: webhook.id,
         event: second.key,
         attempt: 2,

@@ -19,12 +19,7 @@ const HANGING: usize = 10;
 const SOON: Duration = Duration::from_secs(7);
 
 fn job(receipt: &Receipt) -> WebhookJob {
-    WebhookJob::Event {
-        company: receipt.scope.company,
-        environment: receipt.scope.environment,
-        receipt: receipt.public_id,
-        attempt: 0,
-    }
+    WebhookJob::Event(receipt.job())
 }
 
 /// Runs the workers of the fast lane until its queue is empty, and says how long that took.

@@ -92,12 +92,7 @@ impl World {
     }
 
     pub(crate) fn queue_event(&mut self, receipt: &Receipt) {
-        let event = WebhookJob::Event {
-            company: receipt.scope.company,
-            environment: receipt.scope.environment,
-            receipt: receipt.public_id,
-            attempt: 0,
-        };
+        let event = WebhookJob::Event(receipt.job());
         self.queue.push(&self.stack, &event);
     }
 

@@ -193,8 +193,7 @@ async fn why_the_service_switched_a_webhook_off_is_shown_until_it_is_on_again() 
         .map(|body| serde_json::from_str(body).unwrap())
         .collect();
     let expected = WebhookJob::Unpark {
-        company: scope.company,
-        environment: scope.environment,
+        scope,
         webhook: id,
         slow: false,
     };

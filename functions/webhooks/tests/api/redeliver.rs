@@ -73,8 +73,7 @@ async fn an_event_is_queued_again_with_the_bytes_that_were_sent() {
         .map(|body| serde_json::from_str(body).unwrap())
         .collect();
     let job = WebhookJob::Deliver {
-        company: receipt.scope.company,
-        environment: receipt.scope.environment,
+        scope: receipt.scope,
         webhook: id_of(&webhook),
         event: waiting[0].key,
         attempt: 4,

@@ -2,8 +2,8 @@ use std::time::Duration;
 
 use ecf::Environment;
 use ecf_store::{
-    ArtifactKind, CertificateFile, ContentHash, QueueUrls, Queues, ReceiptId, Scope, StoreError, SubmissionJob,
-    WebhookJob,
+    ArtifactKind, CertificateFile, ContentHash, QueueUrls, Queues, ReceiptId, ReceiptJob, Scope, StoreError,
+    SubmissionJob, WebhookJob,
 };
 
 use crate::support::{app, company, noon};
@@ -80,12 +80,14 @@ async fn what_one_instance_seals_another_opens() {
 async fn a_job_goes_to_the_queue_of_its_environment() {
     let app = app("jobs").await;
     let receipt = ReceiptId::of(ReceiptId::RECEIPT, &app.scope.company, Environment::CerteCF, "order-1");
-    let job = SubmissionJob::Send {
-        company: app.scope.company,
-        environment: Environment::CerteCF,
+    let job = SubmissionJob::Send(ReceiptJob {
+        scope: Scope {
+            environment: Environment::CerteCF,
+            ..app.scope
+        },
         receipt,
         attempt: 1,
-    };
+    });
     app.queues.send_submission(&job, Duration::ZERO).await.unwrap();
     let receive = async |url: &str| {
         let answer = app

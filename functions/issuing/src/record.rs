@@ -1,0 +1,84 @@
+//! The record of a receipt: made from what was asked for, and written with its number's lock.
+
+use std::time::Duration;
+
+use ecf::{Ecf, Numbered, ReceiptState};
+use ecf_api::ApiError;
+use ecf_runtime::Metric;
+use ecf_store::{Created, NewReceipt, NextStep, Receipt, ReceiptId, StoreError};
+use jiff::Timestamp;
+
+use crate::App;
+use crate::issuer::Issuer;
+use crate::note;
+use crate::request::{IssueQuery, IssueRequest};
+
+/// How often a note is judged again because others changed the receipt that it modifies.
+const NOTE_ROUNDS: usize = 8;
+/// What was asked for, by whom.
+pub(crate) struct Order<'r> {
+    pub(crate) issuer: &'r Issuer,
+    pub(crate) request: &'r IssueRequest,
+    pub(crate) query: &'r IssueQuery,
+    /// Whether the company's notes wait for the verdict on what they modify.
+    pub(crate) holds_notes: bool,
+    pub(crate) id: ReceiptId,
+    pub(crate) payload_hash: [u8; 32],
+}
+
+/// Writes the record. A note whose modified receipt changed since it was judged is judged again: two that fit each by itself
+/// need not fit together.
+pub(crate) async fn create(app: &App, order: &Order<'_>, ecf: &Ecf, mut new: NewReceipt) -> Result<Created, ApiError> {
+    let scope = &order.issuer.scope;
+    for _ in 0..NOTE_ROUNDS {
+        // Whatever happens to its invoice until a kept note is issued: whoever sends it looks again.
+        if new.signed.is_none()
+            && let Some(note) = &mut new.note
+        {
+            note.held = true;
+        }
+        match app.table.create_receipt(scope, new.clone()).await? {
+            Created::ModifiedChanged => {
+                new.note = note::judge(app, scope, ecf, order.holds_notes).await?;
+            }
+            created => return Ok(created),
+        }
+    }
+    Ok(Created::ModifiedChanged)
+}
+
+/// The record of a document, without number and signature.
+pub(crate) fn new_receipt(order: &Order<'_>, numbered: &Numbered, state: ReceiptState, now: Timestamp) -> NewReceipt {
+    let request = order.request;
+    NewReceipt {
+        public_id: order.id,
+        company_rnc: order.issuer.rnc.clone(),
+        idempotency_key: request.idempotency_key.clone(),
+        payload_hash: order.payload_hash,
+        ecf_type: request.ecf_type,
+        external_id: request.external_id.clone(),
+        mode: order.query.mode,
+        state,
+        created_at: now,
+        scheduled_for: request.scheduled_for,
+        monto_total: numbered.monto_total().to_string(),
+        rnc_comprador: numbered.rnc_comprador().map(ToString::to_string),
+        fecha_emision: numbered.fecha_emision(),
+        signed: None,
+        payload: None,
+        note: None,
+    }
+}
+
+/// Tells the operator of a receipt that was signed just now.
+pub(crate) fn tell(app: &App, receipt: &Receipt) {
+    tracing::info!(receipt.id = %receipt.public_id, company.id = %receipt.scope.company, ecf_type = %receipt.ecf_type, "issued");
+    let environment = receipt.scope.environment.as_str();
+    app.metrics
+        .tell(environment, &[(Metric::ReceiptsIssued, 1)], app.clock.now());
+}
+
+/// Queues the submission of a signed receipt.
+pub(crate) async fn send(app: &App, receipt: &Receipt) -> Result<(), StoreError> {
+    app.queues.send_next(receipt, NextStep::Send, Duration::ZERO).await
+}
