@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use tokio::time::Instant;
 
 use crate::App;
-use crate::lanes::Lane;
+use crate::schedule::Lane;
 
 /// How many ids in a row are tried for one attempt.
 const IDS: u32 = 16;

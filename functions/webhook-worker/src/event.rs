@@ -9,8 +9,8 @@ use futures::future::join_all;
 use jiff::Timestamp;
 
 use crate::deliver::{Event, attempt};
-use crate::lanes::{self, Lane};
-use crate::{App, health, parking, retry};
+use crate::schedule::Lane;
+use crate::{App, health, lanes, parking, schedule};
 
 /// Delivers to all who want to hear of it. Runs again after a crash: better told twice than never. One subscription whose
 /// attempt cannot be recorded does not keep the others from theirs.
@@ -103,12 +103,12 @@ async fn tell_one(app: &App, scope: &Scope, webhook: &Webhook, event: &Event) ->
             body: event.body.clone(),
             since: sent.at,
             attempts: 1,
-            due_at: Some(retry::look_at(sent.at, next)),
+            due_at: Some(schedule::look_at(sent.at, next)),
         };
         // An event that waits already was told by an earlier run of this job: its attempts go on.
         if app.table.keep_undelivered(scope, &webhook.id, &waiting).await? {
-            let job = retry::job(scope, webhook.id, event.key, 2, Lane::of(sent.has_timed_out));
-            retry::queue_next(app, &job, sent.at, next).await;
+            let job = schedule::job(scope, webhook.id, event.key, 2, Lane::of(sent.has_timed_out));
+            schedule::queue_next(app, &job, sent.at, next).await;
         }
     }
     health::refused(app, scope, webhook, &sent).await?;

@@ -9,16 +9,14 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use ecf_store::{Scope, StoreError, Undelivered, Webhook, WebhookId};
-use ecf_webhooks::TimeOuts;
 use jiff::Timestamp;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
+use crate::App;
 use crate::deliver::{Attempted, Event};
-use crate::{App, retry};
+use crate::schedule::{self, FAST_LIMIT, Lane};
 
-/// How long an attempt in the fast lane may take.
-pub const FAST_LIMIT: Duration = Duration::from_secs(2);
 /// Attempts at one webhook that a process makes at the same time.
 pub(crate) const PER_WEBHOOK: usize = 4;
 /// How long a job of the fast lane waits for a place among them; then its event goes to the slow lane.
@@ -30,30 +28,6 @@ pub(crate) const BUSY_WAIT: Duration = Duration::from_secs(15);
 const REMEMBERED: Duration = Duration::from_secs(30);
 /// Webhooks that a process remembers before it forgets those with nothing under way.
 const MOST_REMEMBERED: usize = 1_000;
-
-/// Where an attempt is made.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Lane {
-    Fast,
-    Slow,
-}
-
-impl Lane {
-    pub(crate) fn of(slow: bool) -> Self {
-        if slow { Self::Slow } else { Self::Fast }
-    }
-
-    pub(crate) fn is_slow(self) -> bool {
-        self == Self::Slow
-    }
-
-    pub(crate) fn limit(self) -> Duration {
-        match self {
-            Self::Fast => FAST_LIMIT,
-            Self::Slow => TimeOuts::default().total,
-        }
-    }
-}
 
 /// What this process is doing at each webhook.
 #[derive(Debug, Clone, Default)]
@@ -137,11 +111,11 @@ pub(crate) async fn hand_over(app: &App, scope: &Scope, webhook: &Webhook, event
         body: event.body.clone(),
         since: now,
         attempts: 0,
-        due_at: Some(retry::look_at(now, now)),
+        due_at: Some(schedule::look_at(now, now)),
     };
     if app.table.keep_undelivered(scope, &webhook.id, &waiting).await? {
-        let job = retry::job(scope, webhook.id, event.key, 1, Lane::Slow);
-        retry::queue_next(app, &job, now, now).await;
+        let job = schedule::job(scope, webhook.id, event.key, 1, Lane::Slow);
+        schedule::queue_next(app, &job, now, now).await;
     }
     Ok(())
 }

@@ -13,6 +13,8 @@ mod lanes;
 mod parking;
 mod portal;
 mod retry;
+mod schedule;
+mod unpark;
 
 use std::time::Duration;
 
@@ -22,8 +24,9 @@ use ecf_runtime::{Clock, Message, Metrics, Outcome};
 use ecf_store::{Clients, KeptSecret, OperatorSecret, Queues, ReceiptJob, StoreError, Table, Vault, WebhookJob};
 use ecf_webhooks::{Guard, GuardedClient, Reach, TimeOuts};
 
-pub use crate::lanes::FAST_LIMIT;
-use crate::lanes::{Lane, Receivers};
+use crate::lanes::Receivers;
+pub use crate::schedule::FAST_LIMIT;
+use crate::schedule::Lane;
 
 /// What this function may touch; compare with its policies in `template.yaml`.
 #[derive(Clone)]
@@ -101,7 +104,7 @@ pub async fn handle(app: &App, job: WebhookJob, _message: Message) -> Outcome<We
             attempt,
             slow,
         } => retry::run(app, scope, webhook, event, *attempt, Lane::of(*slow)).await,
-        WebhookJob::Unpark { scope, webhook, slow } => parking::unpark(app, scope, webhook, Lane::of(*slow)).await,
+        WebhookJob::Unpark { scope, webhook, slow } => unpark::unpark(app, scope, webhook, Lane::of(*slow)).await,
         WebhookJob::Portal { company, attempt } => portal::tell(app, company, *attempt).await,
     };
     result.unwrap_or_else(|error| after_failure(job, &error))

@@ -3,19 +3,17 @@
 use std::time::Duration;
 
 use ecf_runtime::Outcome;
-use ecf_store::{EventKey, LONGEST_DELAY, Scope, StoreError, Subject, Undelivered, Webhook, WebhookId, WebhookJob};
+use ecf_store::{EventKey, Scope, StoreError, Subject, Undelivered, Webhook, WebhookId, WebhookJob};
 use ecf_webhooks::WINDOW;
 use jiff::{SignedDuration, Timestamp};
 
 use crate::deliver::{Event, attempt};
-use crate::lanes::{self, BUSY_WAIT, Lane};
-use crate::{App, health, parking};
+use crate::lanes::BUSY_WAIT;
+use crate::schedule::{Lane, job, look_at, queue_next};
+use crate::{App, health, lanes, parking};
 
 /// How long an attempt may take before another may begin.
 pub(crate) const LEASE: SignedDuration = SignedDuration::from_mins(5);
-/// How long the due index waits for a message that is on its way.
-const GRACE: SignedDuration = SignedDuration::from_mins(10);
-
 /// What came of a later attempt.
 #[derive(Debug)]
 pub(crate) enum Tried {
@@ -31,40 +29,6 @@ pub(crate) enum Tried {
     Over,
     /// Another worker has begun it.
     Busy,
-}
-
-/// Where the due index finds an attempt that a message may bring: a queue delays by a quarter of an hour at most, so a longer
-/// wait is housekeeping's from the start.
-pub(crate) fn look_at(now: Timestamp, next: Timestamp) -> Timestamp {
-    match message_delay(now, next) {
-        Some(_) => next + GRACE,
-        None => next,
-    }
-}
-
-/// Sends the message of the next attempt, when a queue can hold it that long. A message that is lost is found by the due index.
-pub(crate) async fn queue_next(app: &App, job: &WebhookJob, now: Timestamp, next: Timestamp) {
-    let Some(delay) = message_delay(now, next) else { return };
-    if let Err(error) = app.queues.send_webhook(job, delay).await {
-        let error = ecf_runtime::telemetry::chain(&error);
-        tracing::warn!(%error, "a retry was not queued; it comes by the due index");
-    }
-}
-
-fn message_delay(now: Timestamp, next: Timestamp) -> Option<Duration> {
-    let wait = Duration::try_from(next.duration_since(now)).unwrap_or_default();
-    (wait <= LONGEST_DELAY).then_some(wait)
-}
-
-/// The job of an attempt.
-pub(crate) fn job(scope: &Scope, webhook: WebhookId, event: EventKey, attempt: u32, lane: Lane) -> WebhookJob {
-    WebhookJob::Deliver {
-        scope: *scope,
-        webhook,
-        event,
-        attempt,
-        slow: lane.is_slow(),
-    }
 }
 
 /// Runs the job of an attempt. One that was made meanwhile is not made again.
