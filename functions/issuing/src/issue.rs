@@ -240,7 +240,7 @@ async fn count(app: &App, caller: &Caller, receipt: &Receipt) {
         )
         .await;
     if let Err(error) = counted {
-        tracing::warn!(receipt.id = %receipt.public_id, error = %error, "not counted");
+        tracing::warn!(receipt.id = %receipt.public_id, error = %ecf_runtime::telemetry::chain(&error), "not counted");
     }
 }
 
@@ -252,6 +252,6 @@ async fn queue(app: &App, receipt: &Receipt) {
         _ => return,
     };
     if let Err(error) = queued {
-        tracing::warn!(receipt.id = %receipt.public_id, error = %error, "next step not queued; housekeeping will");
+        tracing::warn!(receipt.id = %receipt.public_id, error = %ecf_runtime::telemetry::chain(&error), "next step not queued; housekeeping will");
     }
 }

@@ -105,7 +105,7 @@ async fn count(app: &App, receipt: &Receipt) {
         )
         .await;
     if let Err(error) = counted {
-        tracing::warn!(receipt.id = %receipt.public_id, error = %error, "not counted");
+        tracing::warn!(receipt.id = %receipt.public_id, error = %ecf_runtime::telemetry::chain(&error), "not counted");
     }
 }
 

@@ -316,7 +316,7 @@ async fn tell_portal(app: &App, company: CompanyId) {
         .send_webhook(&WebhookJob::Portal { company, attempt: 0 }, std::time::Duration::ZERO)
         .await
     {
-        tracing::warn!(company.id = %company, error = %error, "the portal is not told of this company");
+        tracing::warn!(company.id = %company, error = %ecf_runtime::telemetry::chain(&error), "the portal is not told of this company");
     }
 }
 

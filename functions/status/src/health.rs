@@ -37,7 +37,7 @@ pub(crate) async fn health(State(app): State<App>) -> Json<HealthView> {
     let table = match tokio::time::timeout(PATIENCE, app.table.ping()).await {
         Ok(Ok(())) => "ok",
         Ok(Err(error)) => {
-            tracing::error!(error = %error, "the table does not answer");
+            tracing::error!(error = %ecf_runtime::telemetry::chain(&error), "the table does not answer");
             "failed"
         }
         Err(_) => {

@@ -142,7 +142,7 @@ pub(crate) async fn wake(app: &App, receipt: &Receipt) {
             attempt: 0,
         });
         if let Err(error) = app.queues.send_submission(&job, std::time::Duration::ZERO).await {
-            tracing::warn!(receipt.id = %note, error = %error, "waiting note not queued; housekeeping will");
+            tracing::warn!(receipt.id = %note, error = %ecf_runtime::telemetry::chain(&error), "waiting note not queued; housekeeping will");
         }
     }
 }

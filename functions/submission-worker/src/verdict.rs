@@ -106,12 +106,12 @@ pub(crate) async fn write(
     // All of it is made good by housekeeping and the consistency check when they fail here.
     let event = WebhookJob::Event(receipt.job());
     if let Err(error) = app.queues.send_webhook(&event, std::time::Duration::ZERO).await {
-        tracing::warn!(receipt.id = %receipt.public_id, error = %error, "event not queued; housekeeping will");
+        tracing::warn!(receipt.id = %receipt.public_id, error = %ecf_runtime::telemetry::chain(&error), "event not queued; housekeeping will");
     }
     if receipt.outbox.contains(&OutboxEntry::Exchange) {
         let delivery = ExchangeJob::Deliver(receipt.job());
         if let Err(error) = app.queues.send_exchange(&delivery, std::time::Duration::ZERO).await {
-            tracing::warn!(receipt.id = %receipt.public_id, error = %error, "delivery not queued; housekeeping will");
+            tracing::warn!(receipt.id = %receipt.public_id, error = %ecf_runtime::telemetry::chain(&error), "delivery not queued; housekeeping will");
         }
     }
     notes::wake(app, &receipt).await;
@@ -126,12 +126,12 @@ pub(crate) async fn write(
         )
         .await
     {
-        tracing::warn!(receipt.id = %receipt.public_id, error = %error, "verdict not counted");
+        tracing::warn!(receipt.id = %receipt.public_id, error = %ecf_runtime::telemetry::chain(&error), "verdict not counted");
     }
     if receipt.outbox.contains(&OutboxEntry::Number)
         && let Err(error) = app.table.free_left_number(&receipt).await
     {
-        tracing::warn!(receipt.id = %receipt.public_id, error = %error, "number not freed; housekeeping will");
+        tracing::warn!(receipt.id = %receipt.public_id, error = %ecf_runtime::telemetry::chain(&error), "number not freed; housekeeping will");
     }
     Ok(())
 }

@@ -116,7 +116,7 @@ async fn open_secret(app: &App, scope: &Scope, webhook: &Webhook) -> Result<Opti
     let opened = match app.vault.open(&context, &webhook.sealed_secret).await {
         Ok(opened) => opened,
         Err(error @ StoreError::Corrupt { .. }) => {
-            tracing::error!(webhook = %webhook.id, error = %error, "the secret of a webhook does not open");
+            tracing::error!(webhook = %webhook.id, error = %ecf_runtime::telemetry::chain(&error), "the secret of a webhook does not open");
             return Ok(None);
         }
         Err(error) => return Err(error),

@@ -43,9 +43,8 @@ pub(crate) async fn prepare(table: &Table, artifacts: &Artifacts, company: &Comp
 }
 
 fn usable(bytes: &Bytes) -> Option<Logo> {
-    let logo = Logo::read(bytes);
-    if let Err(error) = &logo {
-        tracing::error!(error = %error, "a logo that was taken is none any more");
-    }
+    let logo = Logo::read(bytes).inspect_err(|error| {
+        tracing::error!(error = %ecf_runtime::telemetry::chain(error), "a logo that was taken is none any more");
+    });
     logo.ok()
 }

@@ -63,7 +63,7 @@ impl Auditor {
                     match self.files.print(&receipt, xml.clone(), Format::Letter, &design).await {
                         Ok(printed) => add(ArtifactKind::Ri, printed),
                         Err(error) => {
-                            tracing::error!(receipt.id = %receipt.public_id, error = %error, "a receipt cannot be printed");
+                            tracing::error!(receipt.id = %receipt.public_id, error = %ecf_runtime::telemetry::chain(&error), "a receipt cannot be printed");
                             remarks.push("the receipt cannot be printed".to_owned());
                         }
                     }
@@ -217,7 +217,7 @@ fn as_kept(
             Ok(Err(format!("the {kind} is not in the bucket")))
         }
         Err(error @ StoreError::Corrupt { .. }) => {
-            tracing::error!(receipt.id = %id, kind, error = %error, "a document in the bucket was altered");
+            tracing::error!(receipt.id = %id, kind, error = %ecf_runtime::telemetry::chain(&error), "a document in the bucket was altered");
             Ok(Err(format!(
                 "the {kind} in the bucket is not the one that was kept: it was altered"
             )))
