@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use thiserror::Error;
 
 /// Santo Domingo is four hours behind UTC all year; the host's zone is never asked.
-const SANTO_DOMINGO: Offset = offset(-4);
+pub const SANTO_DOMINGO: Offset = offset(-4);
 
 /// A calendar day, written `dd-MM-yyyy`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

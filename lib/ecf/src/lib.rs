@@ -31,7 +31,7 @@ pub mod totals;
 mod violation;
 mod xml;
 
-pub use date::{DateError, Fecha, FechaHora};
+pub use date::{DateError, Fecha, FechaHora, SANTO_DOMINGO};
 pub use document::{Document, Heading, Received, json_schema};
 pub use draft::{Draft, Ecf, Numbered, SUMMARY_THRESHOLD};
 pub use encf::{Encf, EncfError, Ncf, NcfError};

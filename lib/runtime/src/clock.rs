@@ -2,10 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use jiff::{SignedDuration, Timestamp, civil::Date, tz::Offset};
-
-/// Santo Domingo: −04:00 all year, without daylight saving, whatever the host's zone says.
-const SANTO_DOMINGO: Offset = Offset::constant(-4);
+use ecf::SANTO_DOMINGO;
+use jiff::{SignedDuration, Timestamp, civil::Date};
 
 /// The system's time, a time that runs faster, or one that a test moves by hand. Clones share it.
 #[derive(Debug, Clone)]

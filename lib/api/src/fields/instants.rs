@@ -1,9 +1,7 @@
 //! Instants as callers write them.
 
-use jiff::{Timestamp, ToSpan as _, civil, tz::Offset};
-
-/// Times without an offset are local time of the Dominican Republic.
-const SANTO_DOMINGO: Offset = Offset::constant(-4);
+use ecf::SANTO_DOMINGO;
+use jiff::{Timestamp, ToSpan as _, civil};
 
 /// The instant that a text in RFC 3339 names. Without an offset it is local time, −04:00; a date alone is its first instant.
 pub fn first_instant(text: &str) -> Option<Timestamp> {

@@ -18,7 +18,9 @@ impl Semilla {
     /// A seed of this value, given at this instant of Santo Domingo.
     pub fn new(valor: Texto, at: jiff::Timestamp) -> Self {
         let civil = crate::FechaHora::at(at).civil();
-        let fecha = format!("{civil}-04:00").parse().expect("a dateTime has no blanks");
+        let fecha = format!("{civil}{}:00", crate::SANTO_DOMINGO)
+            .parse()
+            .expect("a dateTime has no blanks");
         Self {
             valor: Some(valor),
             fecha: Some(fecha),

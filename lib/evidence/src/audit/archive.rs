@@ -6,7 +6,8 @@ use std::mem;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use jiff::{Timestamp, tz::Offset};
+use ecf::SANTO_DOMINGO;
+use jiff::Timestamp;
 use serde::Serialize;
 use serde_json::json;
 use sha2::{Digest as _, Sha256};
@@ -159,7 +160,7 @@ impl Write for Pending {
 
 /// Date and time of an entry, at −04:00; nothing where the format has no such year.
 fn local_time(at: Timestamp) -> Option<DateTime> {
-    let at = Offset::constant(-4).to_datetime(at);
+    let at = SANTO_DOMINGO.to_datetime(at);
     let [month, day, hour, minute, second] =
         [at.month(), at.day(), at.hour(), at.minute(), at.second()].map(i8::unsigned_abs);
     DateTime::from_date_and_time(at.year().try_into().ok()?, month, day, hour, minute, second).ok()

@@ -3,12 +3,13 @@
 
 use std::sync::Arc;
 
+use ecf::SANTO_DOMINGO;
 use ecf_store::{
     Approval, CompanyId, ContentHash, GivenAnswer, InboxId, InboxItem, Receipt, Scope, Span, StoreError, Table,
     fiscal_day,
 };
 use jiff::civil::Date;
-use jiff::{SignedDuration, Timestamp, ToSpan as _, tz::Offset};
+use jiff::{SignedDuration, Timestamp, ToSpan as _};
 use sha2::{Digest, Sha256};
 use xmldsig::Identity;
 
@@ -400,7 +401,7 @@ fn split(span: &Span, counted: &[(Date, u64)], limit_bytes: u64) -> Vec<Span> {
 
 /// The part of the span that lies on the day.
 fn within_day(span: &Span, day: Date) -> Span {
-    let begins = |day: Date| Offset::constant(-4).to_timestamp(day.at(0, 0, 0, 0)).ok();
+    let begins = |day: Date| SANTO_DOMINGO.to_timestamp(day.at(0, 0, 0, 0)).ok();
     let first = begins(day);
     let last = day
         .tomorrow()

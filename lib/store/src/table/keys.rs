@@ -6,8 +6,8 @@
 use std::{collections::HashMap, fmt, str::FromStr};
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use ecf::{Encf, Environment, ReceiptType, Rnc};
-use jiff::{Timestamp, ToSpan as _, civil::Date, tz::Offset};
+use ecf::{Encf, Environment, ReceiptType, Rnc, SANTO_DOMINGO};
+use jiff::{Timestamp, ToSpan as _, civil::Date};
 
 use super::breaker::Host;
 use crate::{
@@ -91,12 +91,12 @@ pub(crate) fn scope(scope: &Scope) -> String {
 
 /// The civil day that an instant belongs to in lists and counters: the authority's, −04:00 all year.
 pub fn fiscal_day(instant: Timestamp) -> Date {
-    Offset::constant(-4).to_datetime(instant).date()
+    SANTO_DOMINGO.to_datetime(instant).date()
 }
 
 /// The first instant after a fiscal day.
 pub(crate) fn end_of_day(day: Date) -> Timestamp {
-    let midnight = Offset::constant(-4).to_timestamp(day.saturating_add(1.day()).at(0, 0, 0, 0));
+    let midnight = SANTO_DOMINGO.to_timestamp(day.saturating_add(1.day()).at(0, 0, 0, 0));
     midnight.unwrap_or(Timestamp::MAX)
 }
 
