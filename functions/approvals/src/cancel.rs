@@ -14,8 +14,8 @@ use ecf_api::{
 use ecf_store::{
     Annulment, AnnulmentCreated, AnnulmentId, AnnulmentState, ArtifactKind, ExchangeJob, NumberRange, Scope, quantity,
 };
-use jiff::SignedDuration;
 use serde::Serialize;
+use std::time::Duration;
 use utoipa::ToSchema;
 
 use crate::{App, PATIENCE};
@@ -318,7 +318,7 @@ pub(crate) async fn cancel(
                 annulment: id,
                 attempt: new.attempts,
             };
-            exchange.queue_next(&job, SignedDuration::ZERO).await;
+            exchange.queue_next(&job, Duration::ZERO).await;
             new
         }
         AnnulmentCreated::New => exchange.annul(scope, &company.rnc, new, PATIENCE).await?,

@@ -3,8 +3,8 @@
 //! Anybody can sign a document that names any issuer. The authority's answer to number, both RNC and security code is the proof,
 //! so the question is asked until the answer is final or three days are over.
 
-use ecf_exchange::{Exchange, schedule};
-use ecf_store::{AuthorityState, ExchangeJob, InboxId, InboxItem, Scope, StoreError};
+use ecf_exchange::Exchange;
+use ecf_store::{AuthorityState, ExchangeJob, InboxId, InboxItem, Scope, StoreError, waits};
 use ecf_taxauth::{ReceiptQuery, Verdict};
 use ecf_webhooks::News;
 use jiff::Timestamp;
@@ -19,9 +19,12 @@ pub(crate) async fn confirm(exchange: &Exchange, scope: &Scope, id: &InboxId, at
         return Ok(());
     }
     let attempts = attempt.saturating_add(1);
-    let wait = schedule::wait(attempts);
+    let wait = waits::EXCHANGE.after(attempt);
     // After the last question the due index brings back an answer that could not be recorded.
-    let next = schedule::look_at(now, wait.unwrap_or(schedule::LEASE));
+    let next = match wait {
+        Some(wait) => waits::due_at(now, now + wait),
+        None => waits::due_at(now, now + waits::EXCHANGE_LEASE),
+    };
     if !exchange.table.claim_confirmation(scope, &item, next).await? {
         return Ok(());
     }

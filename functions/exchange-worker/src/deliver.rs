@@ -1,19 +1,21 @@
 //! An accepted receipt to its buyer: where the directory says, with a token if the buyer wants one, until it is acknowledged.
 
+use std::time::Duration;
+
 use ecf::catalogue::{CodigoModificacion, CodigoMotivoNoRecibido};
 use ecf::{Document, Encf, Rnc};
 use ecf_exchange::acknowledgement::{self, Acknowledged, Expected};
-use ecf_exchange::{Addressee, Exchange, PeerService, schedule};
+use ecf_exchange::{Addressee, Exchange, PeerService};
 use ecf_store::{
     ArtifactKind, BuyerDelivery, ContentHash, DeliveryState, ExchangeJob, OutboxEntry, Receipt, ReceiptId, ReceiptJob,
-    Scope, Signed, StoreError,
+    Scope, Signed, StoreError, waits,
 };
 use ecf_taxauth::{DirectoryError, TaxAuthError, Wanted};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 const NO_CERTIFICATE: &str = "the company has no certificate that is valid now";
 /// While others wait for the same receipt's entry on the due index, it comes back soon.
-const WITH_OTHERS: SignedDuration = SignedDuration::from_mins(10);
+const WITH_OTHERS: Duration = Duration::from_secs(600);
 
 /// What an attempt came to.
 enum Attempt {
@@ -47,7 +49,7 @@ pub(crate) async fn deliver(
     let now = exchange.clock.now();
     if !exchange
         .table
-        .claim_delivery(&receipt, now, now + schedule::LEASE)
+        .claim_delivery(&receipt, now, now + waits::EXCHANGE_LEASE)
         .await?
     {
         return Ok(());
@@ -210,7 +212,7 @@ async fn again(
     words: String,
 ) -> Result<(), StoreError> {
     tracing::info!(receipt.id = %receipt.public_id, attempts, words, "a receipt did not reach its buyer");
-    let Some(wait) = schedule::wait(attempts) else {
+    let Some(wait) = waits::EXCHANGE.after(attempts.saturating_sub(1)) else {
         tracing::error!(receipt.id = %receipt.public_id, words, "a receipt could not be delivered to its buyer for days");
         return end(
             exchange,
@@ -224,7 +226,7 @@ async fn again(
     let now = exchange.clock.now();
     let is_alone = receipt.outbox == [OutboxEntry::Exchange];
     let wait = if is_alone { wait } else { wait.min(WITH_OTHERS) };
-    let next = schedule::look_at(now, wait);
+    let next = waits::due_at(now, now + wait);
     let id = &receipt.public_id;
     if exchange
         .table

@@ -5,12 +5,10 @@
 //! over both. A number that an attempt took without getting its lock is found by housekeeping. What passes no more ends as
 //! `failed`, with what the caller can do.
 
-use std::time::Duration;
-
 use ecf::{Numbered, ReceiptState};
 use ecf_api::ApiError;
 use ecf_runtime::{Message, Outcome};
-use ecf_store::{ArtifactKind, Failure, IssuingJob, Receipt, ReceiptJob, Signed, SignedLater, StoreError};
+use ecf_store::{ArtifactKind, Failure, IssuingJob, Receipt, ReceiptJob, Signed, SignedLater, StoreError, waits};
 use jiff::Timestamp;
 
 use crate::App;
@@ -20,9 +18,6 @@ use crate::kept::thaw;
 use crate::note;
 use crate::record::{send, tell};
 use crate::signing::{Record, Signer, Unsigned, count_number, signer, with_a_number};
-
-/// Seconds before an attempt that failed is made again. Such a chain ends before housekeeping looks, ten minutes on.
-const RETRIES: [u64; 7] = [2, 5, 15, 30, 60, 120, 300];
 
 /// Runs one job.
 pub async fn handle(app: &App, job: IssuingJob, _message: Message) -> Outcome<IssuingJob> {
@@ -178,24 +173,9 @@ fn missing() -> Outcome<IssuingJob> {
 
 fn again(mut job: IssuingJob) -> Outcome<IssuingJob> {
     let IssuingJob::Issue(ReceiptJob { attempt, .. }) = &mut job;
-    let seconds = usize::try_from(*attempt).ok().and_then(|attempt| RETRIES.get(attempt));
-    let Some(seconds) = seconds else {
+    let Some(after) = waits::STEP.after(*attempt) else {
         return Outcome::Done;
     };
     *attempt += 1;
-    Outcome::Again {
-        job,
-        after: Duration::from_secs(*seconds),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_chain_of_retries_ends_before_housekeeping_looks() {
-        assert!(RETRIES.is_sorted());
-        assert!(RETRIES.iter().sum::<u64>() < 600);
-    }
+    Outcome::Again { job, after }
 }

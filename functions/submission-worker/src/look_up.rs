@@ -3,13 +3,15 @@
 use std::time::Duration;
 
 use ecf_runtime::Outcome;
-use ecf_store::{Claim, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, Receipt, Recorded, StoreError, SubmissionJob};
+use ecf_store::{
+    Claim, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, Receipt, Recorded, StoreError, SubmissionJob, waits::SEND_LEASE,
+};
 use ecf_taxauth::{
     Judged, ReceiptQuery, Service, Session, Submission, Submissions, SummaryQuery, TaxAuthError, TokenError, Verdict,
     where_to_look,
 };
 
-use crate::send::{LEASE, again_after_lease, hand_over, submitted};
+use crate::send::{again_after_lease, hand_over, submitted};
 use crate::{App, hold, later, schedule, verdict};
 
 const OUTCOME_UNKNOWN: &str = "the send was lost and this environment has no look-up of e-CF sent in full; an operator decides, since a second send would reset the certification";
@@ -44,9 +46,9 @@ pub(crate) async fn look_up(
         return Ok(Outcome::Done);
     }
     let claim = if resends {
-        app.table.claim_resend(scope, id, now, LEASE).await?
+        app.table.claim_resend(scope, id, now, SEND_LEASE).await?
     } else {
-        app.table.claim_lookup(scope, id, now, LEASE).await?
+        app.table.claim_lookup(scope, id, now, SEND_LEASE).await?
     };
     match claim {
         Claim::Claimed(receipt) if resends => Box::pin(hand_over(app, job, session, &receipt)).await,

@@ -7,14 +7,14 @@ use std::time::Duration;
 
 use ecf::{Environment, ReceiptState};
 use ecf_runtime::{Metric, Outcome};
-use ecf_store::{ArtifactKind, Claim, Failure, LOOKUPS_BEFORE_RESEND, Receipt, Recorded, StoreError, SubmissionJob};
+use ecf_store::{
+    ArtifactKind, Claim, Failure, LOOKUPS_BEFORE_RESEND, Receipt, Recorded, StoreError, SubmissionJob,
+    waits::SEND_LEASE,
+};
 use ecf_taxauth::{Answer, Judged, Sent, Session, TaxAuthError, TokenError, Upload, Verdict};
-use jiff::SignedDuration;
 
 use crate::{App, first_poll, hold, later, look_up, notes, schedule, used_number, verdict};
 
-/// How long a claim stands. After it the outcome counts as unknown.
-pub(crate) const LEASE: SignedDuration = SignedDuration::from_secs(90);
 /// How long a send may take: the worker's time limit, and well within the lease.
 const SEND_LIMIT: Duration = Duration::from_secs(60);
 /// So many times the authority may refuse a certificate before that is believed: a seed can be late, a delegation new.
@@ -59,12 +59,12 @@ pub(crate) async fn send(app: &App, job: &SubmissionJob) -> Result<Outcome<Submi
         return without_token(app, job, error).await;
     }
     let now = app.clock.now();
-    let mut claim = app.table.claim_send(&scope, &id, now, LEASE).await?;
+    let mut claim = app.table.claim_send(&scope, &id, now, SEND_LEASE).await?;
     if let Claim::Held(note) = &claim {
         if let Some(outcome) = notes::look_after(app, job, note).await? {
             return Ok(outcome);
         }
-        claim = app.table.claim_send(&scope, &id, now, LEASE).await?;
+        claim = app.table.claim_send(&scope, &id, now, SEND_LEASE).await?;
     }
     match claim {
         // Boxed, so that an unoptimised build fits into a thread's stack.
@@ -310,7 +310,9 @@ pub(crate) fn again_after_lease(
     receipt: &Receipt,
     now: jiff::Timestamp,
 ) -> Outcome<SubmissionJob> {
-    let left = receipt.lease_until.map_or(LEASE, |until| until.duration_since(now));
+    let left = receipt
+        .lease_until
+        .map_or(SEND_LEASE, |until| until.duration_since(now));
     let wait = Duration::try_from(left).unwrap_or_default() + Duration::from_secs(1);
     schedule::again(job, schedule::after_failure(job.attempt()).map(|after| after.max(wait)))
 }

@@ -3,6 +3,7 @@
 use ecf_runtime::Outcome;
 use ecf_store::{
     AnnouncementId, EventKey, OutboxEntry, ReceiptId, Scope, StoreError, Subject, Undelivered, Webhook, WebhookJob,
+    waits::due_at,
 };
 use ecf_webhooks::{event_body, matches};
 use futures::future::join_all;
@@ -103,7 +104,7 @@ async fn tell_one(app: &App, scope: &Scope, webhook: &Webhook, event: &Event) ->
             body: event.body.clone(),
             since: sent.at,
             attempts: 1,
-            due_at: Some(schedule::look_at(sent.at, next)),
+            due_at: Some(due_at(sent.at, next)),
         };
         // An event that waits already was told by an earlier run of this job: its attempts go on.
         if app.table.keep_undelivered(scope, &webhook.id, &waiting).await? {

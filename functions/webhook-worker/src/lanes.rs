@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use ecf_store::{Scope, StoreError, Undelivered, Webhook, WebhookId};
+use ecf_store::{Scope, StoreError, Undelivered, Webhook, WebhookId, waits::due_at};
 use jiff::Timestamp;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
@@ -111,7 +111,7 @@ pub(crate) async fn hand_over(app: &App, scope: &Scope, webhook: &Webhook, event
         body: event.body.clone(),
         since: now,
         attempts: 0,
-        due_at: Some(schedule::look_at(now, now)),
+        due_at: Some(due_at(now, now)),
     };
     if app.table.keep_undelivered(scope, &webhook.id, &waiting).await? {
         let job = schedule::job(scope, webhook.id, event.key, 1, Lane::Slow);

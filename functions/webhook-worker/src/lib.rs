@@ -21,7 +21,7 @@ use std::time::Duration;
 use ecf::StampHosts;
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Message, Metrics, Outcome};
-use ecf_store::{Clients, KeptSecret, OperatorSecret, Queues, ReceiptJob, StoreError, Table, Vault, WebhookJob};
+use ecf_store::{Clients, KeptSecret, OperatorSecret, Queues, ReceiptJob, StoreError, Table, Vault, WebhookJob, waits};
 use ecf_webhooks::{Guard, GuardedClient, Reach, TimeOuts};
 
 use crate::lanes::Receivers;
@@ -82,14 +82,6 @@ impl App {
     }
 }
 
-/// Waits before an event is told again whose attempts could not be recorded. After the last the due index brings it back.
-const EVENT_WAITS: [Duration; 4] = [
-    Duration::from_secs(30),
-    Duration::from_secs(60),
-    Duration::from_secs(120),
-    Duration::from_secs(300),
-];
-
 /// Runs one job.
 pub async fn handle(app: &App, job: WebhookJob, _message: Message) -> Outcome<WebhookJob> {
     let result = match &job {
@@ -116,12 +108,11 @@ fn after_failure(mut job: WebhookJob, error: &StoreError) -> Outcome<WebhookJob>
     tracing::warn!(error = %chain, "the store failed; trying again");
     match &mut job {
         WebhookJob::Event(ReceiptJob { attempt, .. }) | WebhookJob::Announce { attempt, .. } => {
-            let wait = usize::try_from(*attempt)
-                .ok()
-                .and_then(|attempt| EVENT_WAITS.get(attempt));
-            let Some(after) = wait else { return Outcome::Done };
+            let Some(after) = waits::EVENT.after(*attempt) else {
+                return Outcome::Done;
+            };
             *attempt = attempt.saturating_add(1);
-            Outcome::Again { job, after: *after }
+            Outcome::Again { job, after }
         }
         // What waits is on the due index, which brings it back.
         WebhookJob::Deliver { .. } | WebhookJob::Unpark { .. } => Outcome::Done,

@@ -1,20 +1,11 @@
 //! Tells the operator's portal of a new company. Never in the way of anything: tried a few times, then logged.
 
-use std::time::Duration;
-
 use ecf_runtime::Outcome;
-use ecf_store::{CompanyId, StoreError, WebhookJob};
+use ecf_store::{CompanyId, StoreError, WebhookJob, waits};
 use ecf_webhooks::WebhookSecret;
 use serde::Serialize;
 
 use crate::App;
-
-/// The waits between the tries. After the last the portal is left alone.
-const WAITS: [Duration; 3] = [
-    Duration::from_secs(60),
-    Duration::from_secs(300),
-    Duration::from_secs(900),
-];
 
 #[derive(Serialize)]
 struct NewCompany<'a> {
@@ -53,8 +44,7 @@ pub(crate) async fn tell(app: &App, id: &CompanyId, attempt: u32) -> Result<Outc
 
 /// The next try, or the end of them.
 pub(crate) fn again(id: &CompanyId, attempt: u32, error: &dyn std::fmt::Display) -> Outcome<WebhookJob> {
-    let wait = usize::try_from(attempt).ok().and_then(|attempt| WAITS.get(attempt));
-    let Some(after) = wait else {
+    let Some(after) = waits::PORTAL.after(attempt) else {
         return Outcome::GiveUp {
             reason: format!("the portal was not told of company {id}: {error}"),
         };
@@ -65,6 +55,6 @@ pub(crate) fn again(id: &CompanyId, attempt: u32, error: &dyn std::fmt::Display)
             company: *id,
             attempt: attempt.saturating_add(1),
         },
-        after: *after,
+        after,
     }
 }

@@ -3,17 +3,18 @@
 use std::time::Duration;
 
 use ecf_runtime::Outcome;
-use ecf_store::{EventKey, Scope, StoreError, Subject, Undelivered, Webhook, WebhookId, WebhookJob};
+use ecf_store::{
+    EventKey, Scope, StoreError, Subject, Undelivered, Webhook, WebhookId, WebhookJob,
+    waits::{WEBHOOK_LEASE, due_at},
+};
 use ecf_webhooks::WINDOW;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use crate::deliver::{Event, attempt};
 use crate::lanes::BUSY_WAIT;
-use crate::schedule::{Lane, job, look_at, queue_next};
+use crate::schedule::{Lane, job, queue_next};
 use crate::{App, health, lanes, parking};
 
-/// How long an attempt may take before another may begin.
-pub(crate) const LEASE: SignedDuration = SignedDuration::from_mins(5);
 /// What came of a later attempt.
 #[derive(Debug)]
 pub(crate) enum Tried {
@@ -73,7 +74,7 @@ pub(crate) async fn run(
     {
         let now = app.clock.now();
         app.table
-            .postpone_undelivered(scope, &webhook.id, event, attempts, Some(look_at(now, next)))
+            .postpone_undelivered(scope, &webhook.id, event, attempts, Some(due_at(now, next)))
             .await?;
         let lane = Lane::of(is_slow);
         let job = job(scope, webhook.id, *event, attempts.saturating_add(1), lane);
@@ -100,7 +101,7 @@ pub(crate) async fn retry(
     };
     if !app
         .table
-        .claim_undelivered(scope, &webhook.id, waiting, now, now + LEASE)
+        .claim_undelivered(scope, &webhook.id, waiting, now, now + WEBHOOK_LEASE)
         .await?
     {
         return Ok(Tried::Busy);

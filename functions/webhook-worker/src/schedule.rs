@@ -3,17 +3,14 @@
 
 use std::time::Duration;
 
-use ecf_store::{EventKey, LONGEST_DELAY, Scope, WebhookId, WebhookJob};
+use ecf_store::{EventKey, Scope, WebhookId, WebhookJob, waits::message_delay};
 use ecf_webhooks::TimeOuts;
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use crate::App;
 
 /// How long an attempt in the fast lane may take.
 pub const FAST_LIMIT: Duration = Duration::from_secs(2);
-/// How long the due index waits for a message that is on its way.
-const GRACE: SignedDuration = SignedDuration::from_mins(10);
-
 /// Where an attempt is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Lane {
@@ -38,15 +35,6 @@ impl Lane {
     }
 }
 
-/// Where the due index finds an attempt that a message may bring: a queue delays by a quarter of an hour at most, so a longer
-/// wait is housekeeping's from the start.
-pub(crate) fn look_at(now: Timestamp, next: Timestamp) -> Timestamp {
-    match message_delay(now, next) {
-        Some(_) => next + GRACE,
-        None => next,
-    }
-}
-
 /// Sends the message of the next attempt, when a queue can hold it that long. A message that is lost is found by the due index.
 pub(crate) async fn queue_next(app: &App, job: &WebhookJob, now: Timestamp, next: Timestamp) {
     let Some(delay) = message_delay(now, next) else { return };
@@ -54,11 +42,6 @@ pub(crate) async fn queue_next(app: &App, job: &WebhookJob, now: Timestamp, next
         let error = ecf_runtime::telemetry::chain(&error);
         tracing::warn!(%error, "a retry was not queued; it comes by the due index");
     }
-}
-
-fn message_delay(now: Timestamp, next: Timestamp) -> Option<Duration> {
-    let wait = Duration::try_from(next.duration_since(now)).unwrap_or_default();
-    (wait <= LONGEST_DELAY).then_some(wait)
 }
 
 /// The job of an attempt.

@@ -3,14 +3,14 @@
 use std::time::Duration;
 
 use ecf_runtime::Outcome;
-use ecf_store::{Scope, StoreError, Undelivered, Webhook, WebhookId, WebhookJob};
+use ecf_store::{Scope, StoreError, Undelivered, Webhook, WebhookId, WebhookJob, waits::WEBHOOK_LEASE};
 use futures::future::join_all;
 use jiff::Timestamp;
 
 use crate::App;
 use crate::lanes::PER_WEBHOOK;
 use crate::parking::job;
-use crate::retry::{LEASE, Tried, retry};
+use crate::retry::{Tried, retry};
 use crate::schedule::Lane;
 
 /// As many as one job delivers.
@@ -91,7 +91,7 @@ async fn one(
 async fn until(app: &App, scope: &Scope, id: &WebhookId, tried: &Tried) -> Result<Outcome<WebhookJob>, StoreError> {
     let next: Timestamp = match tried {
         Tried::Failed { next, .. } => *next,
-        _ => app.clock.now() + LEASE,
+        _ => app.clock.now() + WEBHOOK_LEASE,
     };
     app.table.postpone_probe(scope, id, next).await?;
     Ok(Outcome::Done)

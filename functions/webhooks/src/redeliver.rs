@@ -6,17 +6,15 @@ use axum::Json;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use ecf_api::{ApiError, Caller, CodedError, ValidationError};
-use ecf_store::{Delivery, DeliveryId, EventKey, Scope, Subject, Undelivered, WebhookId, WebhookJob};
+use ecf_store::{
+    Delivery, DeliveryId, EventKey, Scope, Subject, Undelivered, WebhookId, WebhookJob, waits::MESSAGE_GRACE,
+};
 use ecf_webhooks::event_body;
-use jiff::SignedDuration;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use utoipa::ToSchema;
 
 use crate::App;
-
-/// How long the due index waits for the message of the attempt.
-const GRACE: SignedDuration = SignedDuration::from_mins(10);
 
 /// What is delivered once more.
 #[derive(Debug, Serialize, ToSchema)]
@@ -79,7 +77,7 @@ pub(crate) async fn redeliver(
         body,
         since: now,
         attempts: delivery.attempt,
-        due_at: Some(now + GRACE),
+        due_at: Some(now + MESSAGE_GRACE),
     };
     let attempts = if app.table.keep_undelivered(scope, &id, &new).await? {
         new.attempts

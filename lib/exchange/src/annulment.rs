@@ -6,10 +6,10 @@
 use std::time::Duration;
 
 use ecf::Rnc;
-use ecf_store::{Annulment, AnnulmentState, ArtifactKind, ExchangeJob, NumbersTaken, Scope, StoreError};
+use ecf_store::{Annulment, AnnulmentState, ArtifactKind, ExchangeJob, NumbersTaken, Scope, StoreError, waits};
 use ecf_taxauth::{Ruling, Upload};
 
-use crate::{Exchange, schedule};
+use crate::Exchange;
 
 const NO_CERTIFICATE: &str = "the company has no certificate that is valid now";
 
@@ -32,7 +32,7 @@ impl Exchange {
         }
         if !self
             .table
-            .claim_annulment(scope, &annulment, now, now + schedule::LEASE)
+            .claim_annulment(scope, &annulment, now, now + waits::EXCHANGE_LEASE)
             .await?
         {
             let id = annulment.id;
@@ -116,7 +116,9 @@ impl Exchange {
     async fn plan_annulment(&self, scope: &Scope, annulment: &mut Annulment) -> Result<(), StoreError> {
         let now = self.clock.now();
         let is_open = annulment.state == AnnulmentState::Pending;
-        let wait = schedule::wait(annulment.attempts).filter(|_| is_open);
+        let wait = waits::EXCHANGE
+            .after(annulment.attempts.saturating_sub(1))
+            .filter(|_| is_open);
         if wait.is_none() {
             if is_open {
                 annulment.state = AnnulmentState::GivenUp;
@@ -124,7 +126,7 @@ impl Exchange {
             }
             annulment.completed_at = Some(now);
         }
-        let next = wait.map(|wait| schedule::look_at(now, wait));
+        let next = wait.map(|wait| waits::due_at(now, now + wait));
         annulment.next_action_at = next;
         if self.table.record_annulment(scope, annulment, next).await?
             && let Some(wait) = wait

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use ecf_store::{Approval, ArtifactKind, ExchangeJob, ForeignText, Scope, StoreError, Told, ToldState};
+use ecf_store::{Approval, ArtifactKind, ExchangeJob, ForeignText, Scope, StoreError, Told, ToldState, waits};
 use ecf_taxauth::{DirectoryError, Ruling, TaxAuthError, Upload, Wanted};
 use jiff::Timestamp;
 use xmldsig::Identity;
 
+use crate::Exchange;
 use crate::peer::{Addressee, PeerService, excerpt};
-use crate::{Exchange, schedule};
 
 const NO_CERTIFICATE: &str = "the company has no certificate that is valid now";
 const NO_ANSWER: &str = "no answer in time";
@@ -27,7 +27,7 @@ impl Exchange {
         }
         if !self
             .table
-            .claim_approval(scope, &approval, now, now + schedule::LEASE)
+            .claim_approval(scope, &approval, now, now + waits::EXCHANGE_LEASE)
             .await?
         {
             let id = approval.id;
@@ -70,7 +70,9 @@ impl Exchange {
     async fn plan(&self, scope: &Scope, approval: &mut Approval) -> Result<(), StoreError> {
         let now = self.clock.now();
         let is_open = approval.issuer.is_pending() || approval.authority.is_pending();
-        let wait = schedule::wait(approval.attempts).filter(|_| is_open);
+        let wait = waits::EXCHANGE
+            .after(approval.attempts.saturating_sub(1))
+            .filter(|_| is_open);
         if wait.is_none() {
             for told in [&mut approval.issuer, &mut approval.authority] {
                 if told.is_pending() {
@@ -79,7 +81,7 @@ impl Exchange {
                 }
             }
         }
-        let next = wait.map(|wait| schedule::look_at(now, wait));
+        let next = wait.map(|wait| waits::due_at(now, now + wait));
         approval.next_action_at = next;
         if self.table.record_approval(scope, approval, next).await?
             && let Some(wait) = wait

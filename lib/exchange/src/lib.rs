@@ -5,7 +5,7 @@
 //! - [`acknowledgement`]: whether an ARECF is one, and what it says;
 //! - [`answer`]: a buyer's ACECF, held against the receipt that it names;
 //! - [`Exchange`]: tells an issuer and the authority of an approval, and the authority of annulled numbers, in one attempt after
-//!   another ([`schedule`]).
+//!   another ([`EXCHANGE`](ecf_store::waits::EXCHANGE)).
 //!
 //! Two functions use it: `approvals` makes the first attempt while the caller waits, `exchange-worker` all later ones.
 
@@ -16,18 +16,19 @@ mod annulment;
 pub mod answer;
 mod approval;
 mod peer;
-pub mod schedule;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Metrics};
-use ecf_store::{Artifacts, Clients, CompanyId, ExchangeJob, Identities, Queues, StoreError, Table, Vault};
+use ecf_store::{
+    Artifacts, Clients, CompanyId, ExchangeJob, Identities, LONGEST_DELAY, Queues, StoreError, Table, Vault,
+};
 use ecf_taxauth::{Directory, Endpoints, TaxAuth, Tokens, Waiting};
 use ecf_trust::Judge;
 use ecf_webhooks::{Guard, GuardedClient, Reach};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use xmldsig::Identity;
 
 pub use peer::{Addressee, PeerError, PeerService, Peers};
@@ -144,11 +145,11 @@ impl Exchange {
 
     /// Sends the message of the next attempt, when a queue can hold it that long. A message that is lost is found by the due
     /// index.
-    pub async fn queue_next(&self, job: &ExchangeJob, wait: SignedDuration) {
-        let Some(delay) = schedule::message_delay(wait) else {
+    pub async fn queue_next(&self, job: &ExchangeJob, wait: Duration) {
+        if wait > LONGEST_DELAY {
             return;
-        };
-        if let Err(error) = self.queues.send_exchange(job, delay).await {
+        }
+        if let Err(error) = self.queues.send_exchange(job, wait).await {
             let error = ecf_runtime::telemetry::chain(&error);
             tracing::warn!(%error, "a next attempt was not queued; it comes by the due index");
         }

@@ -93,6 +93,7 @@ mod recent;
 mod register;
 mod table;
 mod vault;
+pub mod waits;
 
 pub use artifacts::{ArtifactKind, Artifacts, ContentHash, LINK_LIFE};
 pub use certificate_file::CertificateFile;

@@ -1,0 +1,99 @@
+//! How long things wait: between attempts, for a worker that may be dead, and for a message that may be lost.
+//!
+//! They stand in one place because they depend on each other: a chain of messages ends before housekeeping looks ([`MESSAGE_GRACE`]),
+//! or a second chain would run beside it, and a lease is longer than what it covers may take.
+
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::LONGEST_DELAY;
+
+/// The waits between attempts, in seconds.
+#[derive(Debug, Clone, Copy)]
+pub struct Waits(&'static [u64]);
+
+impl Waits {
+    /// The wait before the next attempt, when so many came before the last one; `None`: the last one was the end.
+    pub fn after(self, earlier_attempts: u32) -> Option<Duration> {
+        let seconds = self.0.get(usize::try_from(earlier_attempts).ok()?)?;
+        Some(Duration::from_secs(*seconds))
+    }
+}
+
+/// A step of a receipt that failed, such as its signing or its send. After the last the due index brings it back.
+pub const STEP: Waits = Waits(&[2, 5, 15, 30, 60, 120, 300]);
+/// The questions for a verdict. The authority judges most receipts within seconds (reference, polling).
+pub const VERDICT: Waits = Waits(&[1, 2, 3, 5, 8, 13, 30, 60, 120, 300]);
+/// An event whose attempts could not be recorded. After the last the due index brings it back.
+pub const EVENT: Waits = Waits(&[30, 60, 120, 300]);
+/// The portal that is notified of new companies. After the last it is left alone.
+pub const PORTAL: Waits = Waits(&[60, 300, 900]);
+/// Deliveries, approvals and annulments, from a minute to twelve hours. Three days in all: a receiver that was away over a weekend
+/// gets everything.
+pub const EXCHANGE: Waits = Waits(&[
+    60, 300, 900, 3_600, 7_200, 14_400, 28_800, 43_200, 43_200, 43_200, 43_200, 43_200,
+]);
+
+/// How long a worker that sends or looks up a receipt holds it. A send takes 60 seconds at most.
+pub const SEND_LEASE: SignedDuration = SignedDuration::from_secs(90);
+/// How long an attempt at a webhook may take before another may begin.
+pub const WEBHOOK_LEASE: SignedDuration = SignedDuration::from_mins(5);
+/// The same for another issuer or the authority, on behalf of a delivery, an approval or an annulment.
+pub const EXCHANGE_LEASE: SignedDuration = SignedDuration::from_mins(3);
+
+/// How long the due index waits for a message that is on its way.
+pub const MESSAGE_GRACE: SignedDuration = SignedDuration::from_mins(10);
+
+/// The delay of the message that brings an attempt; `None`: a queue does not hold one for that long, and the due index brings it.
+pub fn message_delay(now: Timestamp, next: Timestamp) -> Option<Duration> {
+    let wait = Duration::try_from(next.duration_since(now)).unwrap_or_default();
+    (wait <= LONGEST_DELAY).then_some(wait)
+}
+
+/// Where the due index finds an attempt: behind the message that may bring it.
+pub fn due_at(now: Timestamp, next: Timestamp) -> Timestamp {
+    match message_delay(now, next) {
+        Some(_) => next + MESSAGE_GRACE,
+        None => next,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chain_of_messages_ends_before_housekeeping_looks() {
+        for Waits(seconds) in [STEP, VERDICT, EVENT] {
+            assert!(seconds.is_sorted());
+            assert!(
+                seconds.iter().sum::<u64>() < MESSAGE_GRACE.unsigned_abs().as_secs(),
+                "{seconds:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn other_issuers_are_tried_for_three_days() {
+        let Waits(seconds) = EXCHANGE;
+        assert!(seconds.is_sorted());
+        assert_eq!(seconds.iter().sum::<u64>() / 86_400, 3);
+    }
+
+    #[test]
+    fn a_wait_follows_each_attempt_but_the_last() {
+        assert_eq!(STEP.after(0), Some(Duration::from_secs(2)));
+        assert_eq!(STEP.after(6), Some(Duration::from_secs(300)));
+        assert_eq!(STEP.after(7), None);
+        assert_eq!(STEP.after(u32::MAX), None);
+    }
+
+    #[test]
+    fn long_waits_are_the_due_indexs_from_the_start() {
+        let now: Timestamp = "2026-11-27T16:00:00Z".parse().unwrap();
+        let at = |minutes| due_at(now, now + SignedDuration::from_mins(minutes)).to_string();
+        assert_eq!(at(15), "2026-11-27T16:25:00Z");
+        assert_eq!(at(60), "2026-11-27T17:00:00Z");
+    }
+}
