@@ -21,11 +21,8 @@ fn every_dependency_of_the_deployed_programs_has_a_row() {
     let mut used = BTreeSet::new();
     for folder in ["functions", "lib"] {
         for package in fs::read_dir(repository(folder)).unwrap() {
-            let package = package.unwrap();
-            if package.file_name() != "testkit" {
-                let manifest = fs::read_to_string(package.path().join("Cargo.toml")).unwrap();
-                used.extend(section(&manifest, "[dependencies]").into_iter().map(|(name, _)| name));
-            }
+            let manifest = fs::read_to_string(package.unwrap().path().join("Cargo.toml")).unwrap();
+            used.extend(section(&manifest, "[dependencies]").into_iter().map(|(name, _)| name));
         }
     }
     used.retain(|name| !ours(name));
@@ -51,7 +48,7 @@ fn a_release_build_of_everything_links_no_test_feature() {
                 let is_for_tests = value.contains("\"testing\"") || value.contains("\"fuzzing\"");
                 assert!(!is_for_tests, "{:?}: {name} ={value}", package.path());
                 // Makes keys that nobody guards.
-                let may_make_certificates = folder == "infra" || package.file_name() == "testkit";
+                let may_make_certificates = folder == "infra";
                 let is_optional = value.contains("optional = true");
                 assert!(
                     name != "test-certificates" || may_make_certificates || is_optional,
