@@ -2,10 +2,11 @@
 
 use axum::extract::{Path, State};
 use ecf::Node;
-use ecf_api::{ApiError, Caller, CodedError, Download, FieldError, PaperQuery, ValidQuery, ValidationError, artifact};
+use ecf_api::{ApiError, Caller, CodedError, Download, FieldError, ValidQuery, ValidationError};
 use ecf_store::{ArtifactKind, ReceiptId};
 
 use crate::App;
+use crate::artifact_file::{PaperQuery, artifact};
 
 /// Descargar un archivo de un documento
 ///

@@ -1,11 +1,12 @@
 //! `GET /api/v1/ecf/{id}/xml`, `…/rfce` and `…/pdf`: what was signed, byte for byte, and the same on paper.
 
 use axum::extract::State;
-use ecf_api::{ApiError, Caller, CodedError, Download, PaperQuery, PathId, ValidQuery, ValidationError, artifact};
+use ecf_api::{ApiError, Caller, CodedError, Download, PathId, ValidQuery, ValidationError};
 use ecf_evidence::Paper;
 use ecf_store::{ArtifactKind, ReceiptId};
 
 use crate::App;
+use crate::artifact_file::{PaperQuery, artifact};
 
 /// Descargar el XML firmado
 ///

@@ -8,8 +8,9 @@
 //! | `GET /api/v1/client/documents/{id}/artifacts/{type}` | [`download`]: one of them |
 //! | `GET /api/v1/ecf/{id}/xml`, `…/rfce`, `…/pdf` | [`files`]: what was signed, and its print |
 //!
-//! Nothing here changes a receipt; a printed representation is kept when it is made. The files themselves are described in [`ecf_api::artifact`].
+//! Nothing here changes a receipt; a printed representation is kept when it is made. The files themselves are described in [`artifact_file`].
 
+mod artifact_file;
 mod artifacts;
 mod download;
 mod files;

@@ -31,19 +31,20 @@ impl Download {
     }
 
     /// Whether an answer can carry it.
-    pub(crate) fn fits(&self) -> bool {
+    pub fn fits(&self) -> bool {
         self.bytes.len() <= MOST_FILE_BYTES
     }
 
-    /// The same file, fetched from another address.
-    pub(crate) fn at(self, link: String) -> Self {
+    /// The same file, fetched from another address: 303 with that `Location`.
+    pub fn at(self, link: String) -> Self {
         Self {
             link: Some(link),
             ..self
         }
     }
 
-    pub(crate) fn disposition(&self) -> String {
+    /// The `Content-Disposition` under which it is saved.
+    pub fn disposition(&self) -> String {
         format!("attachment; filename=\"{}\"", plain(&self.file_name))
     }
 }

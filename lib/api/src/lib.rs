@@ -8,7 +8,6 @@
 #![warn(clippy::float_arithmetic)]
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test"))]
 
-mod artifact;
 mod caller;
 mod certificate;
 mod download;
@@ -22,7 +21,6 @@ mod query;
 mod views;
 mod visitor;
 
-pub use artifact::{PaperQuery, artifact};
 pub use caller::{ApiKeySecret, Caller, Keys, NotingCaller};
 pub use certificate::{
     LARGEST_P12_BYTES, P12Fields, certificate_warnings, open_certificate, signing_identity, usable_identity,
@@ -38,6 +36,6 @@ pub use query::{Cursor, DateRange, Page, ValidQuery};
 pub use views::{
     ArtifactsView, BuyerAnswerView, BuyerDeliveryView, CertificateView, CompanyCertificateView, DocumentView,
     ExplanationView, FullDocumentView, Instant, ListView, ReachedStageView, SecurityCode, TaxauthArtifact,
-    TaxauthResponse, TrackId,
+    TaxauthResponse, TrackId, as_object,
 };
 pub use visitor::Visitor;

@@ -16,7 +16,7 @@ pub use document::{
 };
 pub use explanation::ExplanationView;
 pub use instant::Instant;
-pub(crate) use twins::as_object;
+pub use twins::as_object;
 pub use twins::{SecurityCode, TaxauthArtifact, TaxauthResponse, TrackId};
 
 use crate::Page;

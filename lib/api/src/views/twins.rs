@@ -64,7 +64,7 @@ impl TaxauthResponse {
 }
 
 /// The tax authority's answer as an object, byte for byte when it is one.
-pub(crate) fn as_object(stored: &str) -> Option<Box<RawValue>> {
+pub fn as_object(stored: &str) -> Option<Box<RawValue>> {
     match serde_json::from_str::<Box<RawValue>>(stored) {
         Ok(json) if json.get().starts_with('{') => Some(json),
         _ => serde_json::value::to_raw_value(&Wrapped { text: stored }).ok(),

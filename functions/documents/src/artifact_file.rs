@@ -1,17 +1,15 @@
-//! The files of a receipt, as every function serves them.
+//! One file of a receipt.
 //!
 //! What is not there is told apart: 409 `artifact_not_ready` may be asked for again later, 404 `artifact_not_applicable` never
 //! comes. XML is served byte for byte as it was signed and sent.
 
 use bytes::Bytes;
 use ecf::{Amounts, Monto, ReceiptState, ReceiptType, SUMMARY_THRESHOLD};
+use ecf_api::{ApiError, Download, Fields, FromFields, as_object};
 use ecf_evidence::{Files, Paper, PrintError};
 use ecf_ri::Format;
 use ecf_store::{ArtifactKind, Artifacts, ContentHash, DeliveryState, Receipt, Signed};
-use http::StatusCode;
 use utoipa::IntoParams;
-
-use crate::{ApiError, Download, Fields, FromFields, views::as_object};
 
 /// The papers, by their names in a query.
 const PAPERS: [(&str, Format); 3] = [
@@ -23,7 +21,7 @@ const PAPERS: [(&str, Format); 3] = [
 /// How a file is wanted: what concerns the printed representation; all others are frozen. A wrong value is an error all the same.
 #[derive(Debug, Clone, Copy, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct PaperQuery {
+pub(crate) struct PaperQuery {
     /// `true` makes the printed representation (RI) anew; all other files are frozen and served as they are.
     #[param(required = false, default = false)]
     refresh: bool,
@@ -50,7 +48,7 @@ impl FromFields for PaperQuery {
 ///
 /// # Errors
 /// 409 when it does not exist yet, 404 when this receipt never has it; failures of the store.
-pub async fn artifact(
+pub(crate) async fn artifact(
     files: &Files,
     receipt: &Receipt,
     kind: ArtifactKind,
@@ -223,5 +221,5 @@ fn not_ready(message: String) -> ApiError {
 }
 
 fn not_applicable(message: impl Into<std::borrow::Cow<'static, str>>) -> ApiError {
-    ApiError::coded(StatusCode::NOT_FOUND, "artifact_not_applicable", message)
+    ApiError::missing("artifact_not_applicable", message)
 }
