@@ -45,8 +45,7 @@ impl App {
             &env.required("TAXAUTH_STATUS_URL")?,
         )?;
         let taxauth = TaxAuth::new(endpoints, TimeOuts::of_look_up())?;
-        let now = clock.clone();
-        let tokens = Tokens::new(taxauth, table.clone(), vault.clone(), Arc::new(move || now.now()));
+        let tokens = Tokens::new(taxauth, table.clone(), vault.clone(), clock.clone());
         Ok(Self {
             keys: Keys::from_env(env, table.clone(), clock.clone())?,
             identities: Identities::new(vault),

@@ -69,9 +69,8 @@ impl App {
         let endpoints = Endpoints::default().with_status_base(&env.required("TAXAUTH_STATUS_URL")?)?;
         let taxauth = TaxAuth::new(endpoints, TimeOuts::of_status())?;
         let vault = Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?);
-        let now = clock.clone();
         Ok(Self {
-            gates: Arc::new(Gates::new(table.clone(), Arc::new(move || now.now()))),
+            gates: Arc::new(Gates::new(table.clone(), clock.clone())),
             status: Arc::new(StatusWatch::new(taxauth, vault.clone(), table.clone())),
             vault,
             queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),

@@ -54,10 +54,9 @@ impl App {
         let endpoints = Endpoints::default().with_status_base(&env.required("TAXAUTH_STATUS_URL")?)?;
         let taxauth = TaxAuth::new(endpoints, TimeOuts::of_status())?;
         let vault = Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?);
-        let now = clock.clone();
         Ok(Self {
             keys: Keys::from_env(env, table.clone(), clock.clone())?,
-            gates: Arc::new(Gates::new(table.clone(), Arc::new(move || now.now()))),
+            gates: Arc::new(Gates::new(table.clone(), clock.clone())),
             status: Arc::new(StatusWatch::new(taxauth, vault, table.clone())),
             register: Register::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
             register_door: Door {

@@ -66,14 +66,8 @@ impl App {
             &env.required("TAXAUTH_STATUS_URL")?,
         )?;
         let taxauth = TaxAuth::new(endpoints, TimeOuts::default())?;
-        let now = clock.clone();
         Ok(Self {
-            tokens: Arc::new(Tokens::new(
-                taxauth,
-                table.clone(),
-                vault.clone(),
-                Arc::new(move || now.now()),
-            )),
+            tokens: Arc::new(Tokens::new(taxauth, table.clone(), vault.clone(), clock.clone())),
             profiles: Profiles::new(table.clone()),
             artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
             identities: Identities::new(vault),

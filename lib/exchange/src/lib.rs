@@ -103,8 +103,7 @@ impl Exchange {
             &env.required("TAXAUTH_STATUS_URL")?,
         )?;
         let taxauth = TaxAuth::new(endpoints, patience.authority)?;
-        let now = clock.clone();
-        let tokens = Tokens::new(taxauth, table.clone(), vault.clone(), Arc::new(move || now.now()));
+        let tokens = Tokens::new(taxauth, table.clone(), vault.clone(), clock.clone());
         let reach = match env.parsed("ALLOW_LOOPBACK_TARGETS")?.unwrap_or(false) {
             true => Reach::PublicAndLoopback,
             false => Reach::Public,

@@ -9,12 +9,12 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use ecf::Environment;
+use ecf_runtime::Clock;
 use ecf_store::{Breaker, Condition, Host, Table, Window};
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Mutex;
 
 use crate::breaker::{self, Passage};
-use crate::tokens::Now;
 
 /// How long a condition that was read is believed.
 const FRESH: SignedDuration = SignedDuration::from_secs(15);
@@ -36,7 +36,7 @@ pub struct Held {
 /// What this process knows of the authority, and what all of them share.
 pub struct Gates {
     table: Table,
-    now: Now,
+    clock: Clock,
     known: Mutex<HashMap<Environment, Known>>,
 }
 
@@ -81,24 +81,24 @@ impl fmt::Debug for Gates {
 impl Gates {
     /// Gates that all processes with this table share.
     #[must_use]
-    pub fn new(table: Table, now: Now) -> Self {
+    pub fn new(table: Table, clock: Clock) -> Self {
         Self {
             table,
-            now,
+            clock,
             known: Mutex::default(),
         }
     }
 
     /// Whether a call to a host may be made now. Asking claims nothing: of those who may probe, one will.
     pub async fn passage(&self, environment: Environment, host: Host) -> Passage {
-        let now = (self.now)();
+        let now = self.clock.now();
         let known = self.known(environment, now).await;
         passage(&known[&environment].condition, host, now)
     }
 
     /// Passes a call through, as the one who probes if need be.
     pub(crate) async fn pass(&self, environment: Environment, host: Host, caller: &Caller) -> Result<(), Held> {
-        let now = (self.now)();
+        let now = self.clock.now();
         let mut known = self.known(environment, now).await;
         let condition = &mut known.get_mut(&environment).expect("it was read").condition;
         let held = |until| Held {
@@ -164,7 +164,7 @@ impl Gates {
         host: Host,
         decide: impl Fn(&Breaker, Timestamp) -> Option<Breaker>,
     ) {
-        let now = (self.now)();
+        let now = self.clock.now();
         let mut known = self.known(environment, now).await;
         let condition = &mut known.get_mut(&environment).expect("it was read").condition;
         for _ in 0..ROUNDS {

@@ -49,7 +49,7 @@ pub use services::{
 pub use session::Session;
 pub use status::StatusError;
 pub use token::Token;
-pub use tokens::{Now, TokenError, Tokens, Waiting};
+pub use tokens::{TokenError, Tokens, Waiting};
 pub use upload::Upload;
 pub use verdict::{Judged, Verdict};
 pub use watch::{Checked, StatusWatch};

@@ -11,8 +11,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use ecf::Environment;
+use ecf_runtime::Clock;
 use ecf_store::{StoreError, StoredToken, Table, Vault};
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use lru::LruCache;
 use tokio::sync::Semaphore;
 use xmldsig::{Identity, Limits, ProofError, SignError};
@@ -25,9 +26,6 @@ use crate::gates::{Caller, Gates, Held};
 use crate::services::autenticacion::Odd;
 use crate::session::{MAX_CALLS, Session};
 use crate::token::Token;
-
-/// Where the time comes from.
-pub type Now = Arc<dyn Fn() -> Timestamp + Send + Sync>;
 
 /// How many certificates' tokens a process remembers, of those used last. The shared table remembers the others, and a lane in use
 /// that is evicted lasts as long as its use.
@@ -107,7 +105,7 @@ pub struct Tokens {
     taxauth: TaxAuth,
     table: Table,
     vault: Vault,
-    now: Now,
+    clock: Clock,
     waiting: Waiting,
     gates: Arc<Gates>,
     lanes: Arc<Mutex<LruCache<LaneKey, Arc<Lane>>>>,
@@ -145,13 +143,13 @@ impl std::fmt::Debug for Tokens {
 impl Tokens {
     /// Tokens fetched by that client and shared through that table.
     #[must_use]
-    pub fn new(taxauth: TaxAuth, table: Table, vault: Vault, now: Now) -> Self {
+    pub fn new(taxauth: TaxAuth, table: Table, vault: Vault, clock: Clock) -> Self {
         Self {
-            gates: Arc::new(Gates::new(table.clone(), Arc::clone(&now))),
+            gates: Arc::new(Gates::new(table.clone(), clock.clone())),
             taxauth,
             table,
             vault,
-            now,
+            clock,
             waiting: Waiting::default(),
             lanes: Arc::new(Mutex::new(LruCache::new(MAX_LANES))),
         }
@@ -203,7 +201,7 @@ impl Tokens {
         let failures_before = lane.failures.load(Ordering::Acquire);
         let mut held = lane.held.lock().await;
         if let Some(Granted { token, .. }) = held.as_ref()
-            && token.is_good_at((self.now)())
+            && token.is_good_at(self.clock.now())
         {
             return Ok(token.clone());
         }
@@ -254,7 +252,7 @@ impl Tokens {
             // Who misses a token that is just being kept finds it as the holder of the lease.
             let stored = self
                 .table
-                .token_eventual(certificate, environment, (self.now)())
+                .token_eventual(certificate, environment, self.clock.now())
                 .await?;
             if let Some(held) = self.opened(certificate, environment, stored).await? {
                 return Ok(held);
@@ -264,7 +262,7 @@ impl Tokens {
                 .await?;
             if self
                 .table
-                .claim_token_refresh(certificate, environment, (self.now)(), self.waiting.lease)
+                .claim_token_refresh(certificate, environment, self.clock.now(), self.waiting.lease)
                 .await?
             {
                 let outcome = self.refresh(lane, environment, identity).await;
@@ -304,14 +302,14 @@ impl Tokens {
             }
         };
         let token = Token::new(String::from_utf8_lossy(&plain).into_owned(), expires_at);
-        Ok(token.is_good_at((self.now)()).then_some(Granted { token, sealed }))
+        Ok(token.is_good_at(self.clock.now()).then_some(Granted { token, sealed }))
     }
 
     /// Fetches a token as the holder of the lease; keeping it ends the lease.
     async fn refresh(&self, lane: &Lane, environment: Environment, identity: &Identity) -> Result<Granted, TokenError> {
         let certificate = &identity.certificate().sha256_fingerprint;
         // The holder before may have finished between our look and our claim.
-        let stored = self.table.token(certificate, environment, (self.now)()).await?;
+        let stored = self.table.token(certificate, environment, self.clock.now()).await?;
         if let Some(held) = self.opened(certificate, environment, stored).await? {
             self.give_up(certificate, environment).await;
             return Ok(held);
@@ -349,7 +347,7 @@ impl Tokens {
             .await
             .map_err(unasked)?
             .map_err(odd)?;
-        Ok(Token::granted(grant, (self.now)()))
+        Ok(Token::granted(grant, self.clock.now()))
     }
 
     /// Lets another try at once. If even this fails the lease ends by itself.

@@ -50,7 +50,7 @@ impl Listing {
     async fn ask(&self, rnc: &str, wanted: Wanted) -> Result<Known, DirectoryError> {
         let tokens = self.world.process(&self.double.base);
         let session: Session<'_> = tokens.session(ENVIRONMENT, &self.world.identity);
-        let now = *self.world.now.lock().unwrap();
+        let now = self.world.clock.now();
         self.directory
             .look_up(&session, &rnc.parse().unwrap(), wanted, now)
             .await

@@ -57,7 +57,7 @@ async fn what_fails_for_three_companies_is_not_called_for_a_fourth_by_any_proces
             .unwrap_err();
     }
     assert_eq!(double.seen().len(), 3);
-    let opened = *world.now.lock().unwrap();
+    let opened = world.clock.now();
     // A process believes what it read for some seconds.
     world.advance(SignedDuration::from_secs(15));
     for process in [&processes[0], &world.process(&double.base)] {
@@ -139,7 +139,7 @@ async fn a_probe_that_dies_leaves_another_to_the_next_within_two_minutes() {
     world.advance(SignedDuration::from_mins(10));
     let condition = world.table.condition(ENVIRONMENT).await.unwrap();
     let mut probing = condition.ecf.clone();
-    let now = *world.now.lock().unwrap();
+    let now = world.clock.now();
     probing.open.as_mut().unwrap().probing_until = Some(now + SignedDuration::from_secs(90));
     world
         .table

@@ -102,7 +102,7 @@ async fn another_process_takes_the_shared_token_which_lies_sealed() {
         .unwrap();
     assert_eq!(services(&double), ["semilla", "validarsemilla", "estado", "estado"]);
 
-    let now = *world.now.lock().unwrap();
+    let now = world.clock.now();
     let stored = world
         .table
         .token(world.certificate(), ENVIRONMENT, now)
@@ -317,7 +317,7 @@ async fn an_authority_that_fails_grants_nothing_and_that_is_an_outage() {
 async fn who_waits_for_a_dead_refresh_gives_up_and_later_takes_it_over() {
     let world = World::new().await;
     let double = authority(&world, &Refused::default()).await;
-    let now = *world.now.lock().unwrap();
+    let now = world.clock.now();
     let lease = SignedDuration::from_secs(65);
     assert!(
         world
@@ -355,7 +355,7 @@ async fn who_waits_for_a_dead_refresh_gives_up_and_later_takes_it_over() {
 async fn a_shared_token_that_does_not_open_is_replaced() {
     let world = World::new().await;
     let double = authority(&world, &Refused::default()).await;
-    let now = *world.now.lock().unwrap();
+    let now = world.clock.now();
     let foreign = StoredToken {
         sealed: vec![1; 64],
         expires_at: now + SignedDuration::from_mins(30),

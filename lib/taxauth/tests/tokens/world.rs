@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use ecf::Environment;
 use ecf_embedded::{Embedded, Options};
+use ecf_runtime::Clock;
 use ecf_stack::Stack;
 use ecf_store::{Clients, Table, Vault, local_config};
 use ecf_taxauth::{Endpoints, TaxAuth, TimeOuts, Tokens, Waiting};
@@ -26,7 +27,7 @@ pub(crate) struct World {
     pub(crate) table: Table,
     vault: Vault,
     pub(crate) identity: Identity,
-    pub(crate) now: Arc<Mutex<Timestamp>>,
+    pub(crate) clock: Clock,
 }
 
 impl World {
@@ -44,7 +45,7 @@ impl World {
             table: Table::new(clients.dynamodb, provisioned.table_name()),
             vault: Vault::new(clients.secretsmanager, secrets),
             identity: Identity::from_pkcs12(&p12, "pin", now).unwrap(),
-            now: Arc::new(Mutex::new(now)),
+            clock: Clock::manual(now),
             _embedded: embedded,
         }
     }
@@ -56,14 +57,7 @@ impl World {
             total: Duration::from_secs(10),
         };
         let taxauth = TaxAuth::new(Endpoints::from_bases(base, base, base).unwrap(), time_outs).unwrap();
-        let now = Arc::clone(&self.now);
-        Tokens::new(
-            taxauth,
-            self.table.clone(),
-            self.vault.clone(),
-            Arc::new(move || *now.lock().unwrap()),
-        )
-        .with_waiting(Waiting {
+        Tokens::new(taxauth, self.table.clone(), self.vault.clone(), self.clock.clone()).with_waiting(Waiting {
             pause: Duration::from_millis(20),
             looks: 200,
             lease: SignedDuration::from_secs(65),
@@ -71,7 +65,7 @@ impl World {
     }
 
     pub(crate) fn advance(&self, by: SignedDuration) {
-        *self.now.lock().unwrap() += by;
+        self.clock.advance(by);
     }
 
     pub(crate) fn certificate(&self) -> &[u8; 32] {
@@ -102,14 +96,14 @@ pub(crate) async fn authority_answering(
 ) -> Double {
     let granted = AtomicUsize::new(0);
     let refused = Arc::clone(refused);
-    let now = Arc::clone(&world.now);
+    let clock = world.clock.clone();
     Double::answering(move |seen| {
         if seen.request.ends_with("/semilla") {
             return Play::new(200, SEED).with_header("content-type", "text/xml");
         }
         if seen.request.ends_with("/validarsemilla") {
             let number = granted.fetch_add(1, Ordering::SeqCst) + 1;
-            let expedido = *now.lock().unwrap();
+            let expedido = clock.now();
             let expira = expedido + SignedDuration::from_hours(1);
             return Play::new(
                 200,
