@@ -10,6 +10,7 @@ fast:
     cargo test -q
     cargo run -q -- openapi --check
     infra/checks/circles/run
+    infra/checks/words/run
 
 # One wider check, or several, by name: `just wide "published client" schemathesis`.
 [positional-arguments]
