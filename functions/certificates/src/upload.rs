@@ -11,11 +11,11 @@ use ecf_api::{
     ApiError, Caller, CertificateView, CodedError, FieldError, Form, FromForm, Instant, P12Fields, ValidForm,
     ValidationError, certificate_warnings, open_certificate,
 };
+use ecf_certificates::{Owner, Untrusted};
 use ecf_store::{
     CertificateActivated, CertificateFile, CertificateOwner, CertificateSummary, Company, IDENTITY_MAX_AGE, StoreError,
     certificate_summary,
 };
-use ecf_trust::{Owner, Untrusted};
 use http::StatusCode;
 use jiff::Timestamp;
 use serde::Serialize;

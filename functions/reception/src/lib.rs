@@ -30,13 +30,13 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use ecf::{Environment, Rnc};
 use ecf_api::{ApiError, Visitor};
+use ecf_certificates::Judge;
 use ecf_runtime::Clock;
 use ecf_runtime::env::Env;
 use ecf_store::{
     AnnouncementId, Artifacts, Clients, Company, Door, ExchangeJob, Identities, InboxId, Profiles, Queues, Scope,
     Table, Vault,
 };
-use ecf_trust::Judge;
 use http::header::{ALLOW, AUTHORIZATION};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use jiff::{SignedDuration, Timestamp};

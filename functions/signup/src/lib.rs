@@ -13,10 +13,10 @@ mod request;
 
 use axum::Router;
 use axum::routing::post;
+use ecf_certificates::CertificateTrust;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
 use ecf_store::{Clients, Door, Queues, Table, Vault};
-use ecf_trust::CertificateTrust;
 use jiff::SignedDuration;
 
 /// What this function may touch; compare with its policies in `template.yaml`.

@@ -8,11 +8,11 @@ use ecf_api::{
     ApiError, ApiKeySecret, CertificateView, CodedError, FieldError, P12Fields, ValidJson, ValidationError, Visitor,
     certificate_warnings, open_certificate,
 };
+use ecf_certificates::Owner;
 use ecf_store::{
     ApiKeyId, CertificateFile, CertificateSummary, CompanyCreated, CompanyId, KeyScope, NewApiKey, NewCompany,
     NewSignup, Scope, SignupRecord, StoreError, WebhookJob, certificate_summary,
 };
-use ecf_trust::Owner;
 use jiff::Timestamp;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};

@@ -20,13 +20,13 @@ mod peer;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ecf_certificates::Judge;
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Metrics};
 use ecf_store::{
     Artifacts, Clients, CompanyId, ExchangeJob, Identities, LONGEST_DELAY, Queues, StoreError, Table, Vault,
 };
 use ecf_taxauth::{Directory, Endpoints, TaxAuth, Tokens, Waiting};
-use ecf_trust::Judge;
 use ecf_webhooks::{Guard, GuardedClient, Reach};
 use jiff::Timestamp;
 use xmldsig::Identity;
