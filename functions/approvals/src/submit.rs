@@ -11,9 +11,8 @@ use ecf::catalogue::EstadoAprobacion;
 use ecf::messages::Acecf;
 use ecf::messages::acecf::Answered;
 use ecf::{Amounts, Encf, Environment, Fecha, FechaHora, Monto, ReceiptType, Rnc, Texto};
-use ecf_api::{
-    ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError, signing_identity,
-};
+use ecf_api::{ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError};
+use ecf_certificates::signing_identity;
 use ecf_store::{Approval, ApprovalId, ApprovalWay, ArtifactKind, AuthorityState, ContentHash, InboxItem, Scope, Told};
 use ecf_taxauth::{ReceiptQuery, TaxAuthError, Verdict};
 use jiff::Timestamp;

@@ -20,7 +20,7 @@ mod peer;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ecf_certificates::Judge;
+use ecf_certificates::{CannotSign, Judge, signing_identity};
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Metrics};
 use ecf_store::{
@@ -132,13 +132,14 @@ impl Exchange {
     /// # Errors
     /// When it cannot be asked for. One that does not open is none.
     pub async fn identity(&self, company: &CompanyId, now: Timestamp) -> Result<Option<Arc<Identity>>, StoreError> {
-        match self.identities.of(company, now).await {
-            Ok(found) => Ok(found.filter(|identity| identity.certificate().is_valid_at(now))),
-            Err(error @ StoreError::Corrupt { .. }) => {
+        match signing_identity(&self.identities, company, now).await {
+            Ok(identity) => Ok(Some(identity)),
+            Err(CannotSign::Missing | CannotSign::NotValid { .. }) => Ok(None),
+            Err(CannotSign::Unusable(error)) => {
                 tracing::error!(company.id = %company, error = %ecf_runtime::telemetry::chain(&error), "the company's certificate does not open");
                 Ok(None)
             }
-            Err(error) => Err(error),
+            Err(CannotSign::Vault(error)) => Err(error),
         }
     }
 
