@@ -34,8 +34,8 @@ use ecf_certificates::Judge;
 use ecf_runtime::Clock;
 use ecf_runtime::env::Env;
 use ecf_store::{
-    AnnouncementId, Artifacts, Clients, Company, Door, ExchangeJob, Identities, InboxId, Profiles, Queues, Scope,
-    Table, Vault,
+    AnnouncementId, Artifacts, Clients, Company, Door, ExchangeJob, Identities, InboxId, Profiles, QueueUrls, Queues,
+    Scope, Table, Vault,
 };
 use http::header::{ALLOW, AUTHORIZATION};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
@@ -77,7 +77,7 @@ impl App {
             profiles: Profiles::new(table.clone()),
             artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
             identities: Identities::new(vault.clone()),
-            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            queues: Queues::new(clients.sqs.clone(), QueueUrls::from_env(env)?),
             judge: Judge::new(vault.clone(), env.required_as("RECEPTION_TRUST")?),
             per_minute: env.required_as("RECEPTION_PER_MINUTE")?,
             vault,

@@ -24,7 +24,7 @@ use ecf_certificates::{CannotSign, Judge, signing_identity};
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Metrics};
 use ecf_store::{
-    Artifacts, Clients, CompanyId, ExchangeJob, Identities, LONGEST_DELAY, Queues, StoreError, Table, Vault,
+    Artifacts, Clients, CompanyId, ExchangeJob, Identities, LONGEST_DELAY, QueueUrls, Queues, StoreError, Table, Vault,
 };
 use ecf_taxauth::{Directory, Endpoints, TaxAuth, Tokens, Waiting};
 use ecf_webhooks::{Guard, GuardedClient, Reach};
@@ -112,7 +112,7 @@ impl Exchange {
             artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
             judge: Judge::new(vault.clone(), env.required_as("RECEPTION_TRUST")?),
             identities: Identities::new(vault),
-            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            queues: Queues::new(clients.sqs.clone(), QueueUrls::from_env(env)?),
             tokens: Arc::new(match waiting {
                 Some(waiting) => tokens.with_waiting(waiting),
                 None => tokens,
