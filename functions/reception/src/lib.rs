@@ -30,7 +30,7 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use ecf::{Environment, Rnc};
 use ecf_api::{ApiError, Visitor};
-use ecf_certificates::Judge;
+use ecf_certificates::{CannotSign, Judge, usable_identity};
 use ecf_runtime::Clock;
 use ecf_runtime::env::Env;
 use ecf_store::{
@@ -183,11 +183,13 @@ impl App {
 
     /// Who signs for a company. Without a certificate it cannot receive now; the sender is to try again.
     async fn signer(&self, recipient: &Recipient, now: Timestamp) -> Result<Arc<Identity>, ApiError> {
-        let identity = self.identities.of_company(&recipient.company, now).await?;
-        let valid = identity.filter(|identity| identity.certificate().is_valid_at(now));
-        valid.ok_or_else(|| {
-            let cause = format!("company {} has no certificate that is valid now", recipient.company.id);
-            ApiError::unavailable(CANNOT_SIGN).caused_by(cause)
+        let found = self.identities.of_company(&recipient.company, now).await;
+        usable_identity(found, now).map_err(|error| match error {
+            CannotSign::Vault(error) | CannotSign::Unusable(error) => error.into(),
+            CannotSign::Missing | CannotSign::NotValid { .. } => {
+                let cause = format!("company {} has no certificate that is valid now", recipient.company.id);
+                ApiError::unavailable(CANNOT_SIGN).caused_by(cause)
+            }
         })
     }
 }
