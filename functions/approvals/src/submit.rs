@@ -177,8 +177,7 @@ pub(crate) async fn submit(
             return Err(ApiError::conflict("not_received", message));
         }
     }
-    let receipt = (&request.rnc_emisor, &request.encf);
-    let before = answer::before(&app, scope, receipt, request.estado).await?;
+    let before = answer::before(&app, scope, &request.rnc_emisor, &request.encf, request.estado).await?;
     if let Some(item) = item.filter(|_| company.settings.approve_accepted_only && environment != Environment::CerteCF) {
         check_accepted(&app, scope, &identity, &item).await?;
     }

@@ -152,7 +152,8 @@ pub fn hold_against(detail: &DetalleAprobacionComercial, receipt: &Receipt) -> R
 /// # Errors
 /// Failures of the store; inside, `answered_already` when the buyer gave another answer before.
 pub async fn keep(
-    (table, artifacts): (&Table, &Artifacts),
+    table: &Table,
+    artifacts: &Artifacts,
     scope: &Scope,
     receipt: &Receipt,
     answer: &SignedAnswer,

@@ -31,7 +31,7 @@ use ecf_webhooks::{Guard, GuardedClient, Reach};
 use jiff::Timestamp;
 use xmldsig::Identity;
 
-pub use peer::{Addressee, PeerError, PeerService, Peers};
+pub use peer::{Addressee, PeerDocument, PeerError, PeerService, Peers};
 
 /// What both functions need to tell somebody something.
 #[derive(Clone)]
