@@ -30,7 +30,8 @@ pub(crate) enum Before {
 pub(crate) async fn before(
     app: &App,
     scope: &Scope,
-    (rnc_emisor, encf): (&Rnc, &Encf),
+    rnc_emisor: &Rnc,
+    encf: &Encf,
     estado: EstadoAprobacion,
 ) -> Result<Before, ApiError> {
     let table = &app.exchange.table;

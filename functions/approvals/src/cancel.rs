@@ -9,8 +9,9 @@ use ecf::messages::Anecf;
 use ecf::{Encf, Environment, FechaHora, Node, ReceiptType};
 use ecf_api::{
     ApiError, Caller, CodedError, FieldError, Fields, FromFields, Instant, PathId, TaxauthResponse, ValidJson,
-    ValidationError, signing_identity,
+    ValidationError,
 };
+use ecf_certificates::signing_identity;
 use ecf_store::{
     Annulment, AnnulmentCreated, AnnulmentId, AnnulmentState, ArtifactKind, ExchangeJob, NumberRange, Scope, quantity,
 };

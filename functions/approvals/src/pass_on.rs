@@ -161,8 +161,9 @@ async fn pass_on(
     let (receipt_unknown, before) = match role {
         Role::Issuer => (!keep_on_receipt(app, scope, &request, &signed).await?, Before::Nothing),
         Role::Buyer => {
-            let receipt = (&request.receiver_rnc, &request.encf);
-            (false, company_answer::before(app, scope, receipt, signed.estado).await?)
+            let (issuer, encf) = (&request.receiver_rnc, &request.encf);
+            let before = company_answer::before(app, scope, issuer, encf, signed.estado).await?;
+            (false, before)
         }
     };
     let acecf = exchange
@@ -279,9 +280,8 @@ async fn keep_on_receipt(
         return answer::may_be_approved(&request.encf).map(|()| false).map_err(conflict);
     };
     answer::hold_against(&signed.detail, &receipt).map_err(conflict)?;
-    let stores = (&exchange.table, &exchange.artifacts);
-    let now = exchange.clock.now();
-    let kept = answer::keep(stores, scope, &receipt, signed, &request.signed_xml, now).await?;
+    let (table, artifacts, now) = (&exchange.table, &exchange.artifacts, exchange.clock.now());
+    let kept = answer::keep(table, artifacts, scope, &receipt, signed, &request.signed_xml, now).await?;
     if let Some(news) = kept.map_err(conflict)? {
         app.announce(scope, &news).await;
     }

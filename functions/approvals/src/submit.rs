@@ -11,9 +11,8 @@ use ecf::catalogue::EstadoAprobacion;
 use ecf::messages::Acecf;
 use ecf::messages::acecf::Answered;
 use ecf::{Amounts, Encf, Environment, Fecha, FechaHora, Monto, ReceiptType, Rnc, Texto};
-use ecf_api::{
-    ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError, signing_identity,
-};
+use ecf_api::{ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError};
+use ecf_certificates::signing_identity;
 use ecf_store::{Approval, ApprovalId, ApprovalWay, ArtifactKind, AuthorityState, ContentHash, InboxItem, Scope, Told};
 use ecf_taxauth::{ReceiptQuery, TaxAuthError, Verdict};
 use jiff::Timestamp;
@@ -178,8 +177,7 @@ pub(crate) async fn submit(
             return Err(ApiError::conflict("not_received", message));
         }
     }
-    let receipt = (&request.rnc_emisor, &request.encf);
-    let before = answer::before(&app, scope, receipt, request.estado).await?;
+    let before = answer::before(&app, scope, &request.rnc_emisor, &request.encf, request.estado).await?;
     if let Some(item) = item.filter(|_| company.settings.approve_accepted_only && environment != Environment::CerteCF) {
         check_accepted(&app, scope, &identity, &item).await?;
     }

@@ -17,7 +17,7 @@ use ecf_evidence::Files;
 use ecf_evidence::audit::Auditor;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
-use ecf_store::{Artifacts, Clients, Exports, Identities, Table, Vault};
+use ecf_store::{Artifacts, Clients, Exports, Identities, Table, Vault, stamp_hosts};
 
 /// What this function may touch; compare with its policies in `template.yaml`.
 #[derive(Clone)]
@@ -39,7 +39,7 @@ impl App {
         let files = Files::new(
             table.clone(),
             Artifacts::new(clients.s3.clone(), &bucket),
-            env.stamp_hosts()?,
+            stamp_hosts(env)?,
         );
         let exports = Exports::new(clients.s3.clone(), bucket);
         let vault = Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?);

@@ -5,8 +5,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use ecf_api::{Caller, CodedError, Form, FromForm, Instant, LARGEST_P12_BYTES, ValidForm, ValidationError};
-use ecf_trust::Owner;
+use ecf_api::{Caller, CodedError, Form, FromForm, Instant, ValidForm, ValidationError};
+use ecf_certificates::{LARGEST_P12_BYTES, Owner};
 use serde::Serialize;
 use utoipa::ToSchema;
 use xmldsig::{InspectedCertificate, InspectedKey, Inspection, P12Problem, Protection, inspect_pkcs12};

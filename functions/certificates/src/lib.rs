@@ -21,10 +21,10 @@ use axum::Router;
 use axum::extract::FromRef;
 use axum::routing::{get, post};
 use ecf_api::Keys;
+use ecf_certificates::CertificateTrust;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
 use ecf_store::{CertificateOwner, Clients, Identities, Table, Vault};
-use ecf_trust::CertificateTrust;
 
 /// What this function may touch; compare with its policies in `template.yaml`.
 #[derive(Clone)]

@@ -6,9 +6,8 @@
 
 use axum::extract::State;
 use ecf::{Document, XmlError};
-use ecf_api::{
-    ApiError, BODY_LIMIT_BYTES, Caller, CodedError, Download, FieldError, ValidationError, signing_identity,
-};
+use ecf_api::{ApiError, BODY_LIMIT_BYTES, Caller, CodedError, Download, FieldError, ValidationError};
+use ecf_certificates::signing_identity;
 use hex::ToHex as _;
 use sha2::{Digest as _, Sha256};
 use xmldsig::{Limits, SignError, sign_foreign};

@@ -9,13 +9,13 @@ use axum::extract::State;
 use ecf::{Environment, Node, Rnc};
 use ecf_api::{
     ApiError, Caller, CertificateView, CodedError, FieldError, Form, FromForm, Instant, P12Fields, ValidForm,
-    ValidationError, certificate_warnings, open_certificate,
+    ValidationError,
 };
+use ecf_certificates::{Owner, Untrusted, open_p12, p12_warnings};
 use ecf_store::{
     CertificateActivated, CertificateFile, CertificateOwner, CertificateSummary, Company, IDENTITY_MAX_AGE, StoreError,
     certificate_summary,
 };
-use ecf_trust::{Owner, Untrusted};
 use http::StatusCode;
 use jiff::Timestamp;
 use serde::Serialize;
@@ -107,7 +107,8 @@ pub(crate) async fn upload(
     ValidForm(request): ValidForm<UploadRequest>,
 ) -> Result<(StatusCode, Json<UploadedView>), ApiError> {
     let now = app.clock.now();
-    let (identity, file) = open_certificate(&request.certificate, &request.pin, FIELDS, now)?;
+    let (identity, file) = open_p12(&request.certificate, &request.pin, &ecf_runtime::random(), now)
+        .map_err(|refusal| FIELDS.refused(&refusal))?;
     let certificate = identity.certificate();
     let Some(company) = app.table.company(caller.company()).await? else {
         return Err(ApiError::internal("an API key names a company that does not exist"));
@@ -115,7 +116,7 @@ pub(crate) async fn upload(
     let owner = Owner::of(certificate, &company.rnc, request.delegate.as_slice());
     let mut warnings = Vec::new();
     warnings.extend(check_owner(&app, &company, &owner, request.delegate.as_ref())?);
-    warnings.extend(certificate_warnings(&identity, FIELDS, now));
+    warnings.extend(p12_warnings(&identity, now).map(|warning| FIELDS.warned(warning)));
     warnings.extend(other_environment(request.environment, caller.environment()));
     let summary = summary(certificate, request.alias.as_deref(), &company, now);
     let mut claims = !company.verified && owner == Owner::Taxpayer;

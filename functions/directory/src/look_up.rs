@@ -5,9 +5,8 @@ use std::time::Duration;
 use axum::Json;
 use axum::extract::State;
 use ecf::{Environment, Rnc};
-use ecf_api::{
-    ApiError, Caller, CodedError, Fields, FromFields, Instant, ValidQuery, ValidationError, signing_identity,
-};
+use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, Instant, ValidQuery, ValidationError};
+use ecf_certificates::signing_identity;
 use ecf_store::DirectoryListing;
 use ecf_taxauth::{DirectoryError, Known, TaxAuthError, TokenError, Wanted};
 use jiff::Timestamp;

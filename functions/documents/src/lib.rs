@@ -25,7 +25,7 @@ use ecf_api::{ApiError, Keys};
 use ecf_evidence::Files;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
-use ecf_store::{Artifacts, Clients, Receipt, ReceiptId, Scope, Table};
+use ecf_store::{Artifacts, Clients, Receipt, ReceiptId, Scope, Table, stamp_hosts};
 
 /// What this function may touch; compare with its policies in `template.yaml`.
 #[derive(Clone)]
@@ -52,9 +52,9 @@ impl App {
             files: Files::new(
                 table.clone(),
                 Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
-                env.stamp_hosts()?,
+                stamp_hosts(env)?,
             ),
-            stamp_hosts: env.stamp_hosts()?,
+            stamp_hosts: stamp_hosts(env)?,
             retention_years: whole_years(env.required_as("DOCUMENT_RETENTION_DAYS")?),
             table,
             clock,

@@ -29,7 +29,7 @@ use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Metrics};
 use ecf_store::{
     AlarmTimes, AnnouncementId, AnnulmentId, ApprovalId, Clients, DueEntry, DueRecord, EventKey, ExchangeJob, InboxId,
-    OutboxEntry, Queues, ReceiptId, StoreError, Table, Vault, WebhookId, WebhookJob,
+    OutboxEntry, QueueUrls, Queues, ReceiptId, StoreError, Table, Vault, WebhookId, WebhookJob,
 };
 use ecf_taxauth::{Endpoints, Gates, StatusWatch, TaxAuth, TimeOuts};
 use jiff::{SignedDuration, Timestamp};
@@ -73,7 +73,7 @@ impl App {
             gates: Arc::new(Gates::new(table.clone(), clock.clone())),
             status: Arc::new(StatusWatch::new(taxauth, vault.clone(), table.clone())),
             vault,
-            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            queues: Queues::new(clients.sqs.clone(), QueueUrls::from_env(env)?),
             alarm_times: AlarmTimes {
                 delivery: env.required_as("DELIVERY_ALARM_HOURS")?,
                 step: env.required_as("STUCK_ALARM_HOURS")?,

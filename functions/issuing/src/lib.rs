@@ -42,8 +42,8 @@ use ecf_api::{ApiError, DocumentView, Keys};
 use ecf_runtime::env::{Env, EnvError};
 use ecf_runtime::{Clock, Metrics};
 use ecf_store::{
-    Artifacts, Clients, Company, CompanyId, CompanySettings, Identities, IssuingJob, Profiles, Queues, Receipt,
-    StoreError, Table, Vault,
+    Artifacts, Clients, Company, CompanyId, CompanySettings, Identities, IssuingJob, Profiles, QueueUrls, Queues,
+    Receipt, StoreError, Table, Vault, stamp_hosts,
 };
 
 pub use later::handle;
@@ -79,10 +79,10 @@ impl App {
                 clients.secretsmanager.clone(),
                 env.required("SECRET_PREFIX")?,
             )),
-            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            queues: Queues::new(clients.sqs.clone(), QueueUrls::from_env(env)?),
             table,
             clock,
-            stamp_hosts: env.stamp_hosts()?,
+            stamp_hosts: stamp_hosts(env)?,
             metrics: Metrics::from_env(env)?,
         })
     }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use bytes::Bytes;
 use ecf::messages::Rfce;
 use ecf::{Ecf, FechaHora, Numbered};
-use ecf_api::{ApiError, usable_identity};
+use ecf_api::ApiError;
+use ecf_certificates::usable_identity;
 use ecf_store::{CompanyId, ContentHash, Created, Range, Receipt, ReceiptId, Scope, Signed, SignedLater, StoreError};
 use jiff::Timestamp;
 use xmldsig::Identity;
@@ -49,7 +50,7 @@ pub(crate) async fn signer(app: &App, company: &CompanyId, now: Timestamp) -> Re
     let company = app.company(company).await?;
     match app.identities.of_company(&company, now).await {
         Err(error) if error.is_retryable() => Ok(Signer::OutOfReach(error)),
-        found => usable_identity(found, now).map(Signer::Here),
+        found => Ok(Signer::Here(usable_identity(found, now)?)),
     }
 }
 

@@ -33,7 +33,8 @@ use ecf_evidence::audit::Auditor;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
 use ecf_store::{
-    AlarmTimes, Artifacts, Clients, DeadLetters, Exports, Identities, Queues, Register, StoreError, Table, Vault,
+    AlarmTimes, Artifacts, Clients, DeadLetters, Exports, Identities, QueueUrls, Queues, Register, StoreError, Table,
+    Vault, stamp_hosts,
 };
 use serde_json::{Value, json};
 
@@ -98,7 +99,7 @@ impl App {
             .with_kms_key(env.optional("SECRETS_KMS_KEY")?);
         let auditor = Auditor::new(
             table.clone(),
-            Files::new(table.clone(), artifacts.clone(), env.stamp_hosts()?),
+            Files::new(table.clone(), artifacts.clone(), stamp_hosts(env)?),
             Exports::new(clients.s3.clone(), &bucket),
             Identities::new(vault.clone()),
         );
@@ -108,7 +109,7 @@ impl App {
             register: Register::new(clients.s3.clone(), bucket),
             auditor,
             vault,
-            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            queues: Queues::new(clients.sqs.clone(), QueueUrls::from_env(env)?),
             dead_letters,
             alarm_times: AlarmTimes {
                 delivery: env.required_as("DELIVERY_ALARM_HOURS")?,

@@ -51,8 +51,7 @@ pub(crate) async fn approve(app: &App, call: &Call, body: &[u8]) -> Result<Respo
         // The difference would reveal the receipt to a stranger.
         false => receipt_not_found(),
     })?;
-    let stores = (&app.table, &app.artifacts);
-    let kept = answer::keep(stores, scope, &receipt, &signed, document, now).await?;
+    let kept = answer::keep(&app.table, &app.artifacts, scope, &receipt, &signed, document, now).await?;
     if let Some(news) = kept.map_err(not_taken)? {
         app.tell(scope, &news).await;
     }

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::response::{IntoResponse, Response};
 use ecf::messages::{RespuestaAutenticacion, Semilla};
 use ecf_api::ApiError;
-use ecf_trust::SignedBy;
+use ecf_certificates::SignedBy;
 use http::header::{ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
 use jiff::Timestamp;

@@ -7,8 +7,8 @@
 use ecf::catalogue::CodigoMotivoNoRecibido;
 use ecf::{Document, Encf, Heading, Received, Rnc, Violation, structure};
 use ecf_api::ApiError;
+use ecf_certificates::{Judge, SignedBy, Signer};
 use ecf_store::ContentHash;
-use ecf_trust::{Judge, SignedBy, Signer};
 use jiff::Timestamp;
 use xmldsig::{Verified, VerifyError};
 

@@ -30,13 +30,13 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use ecf::{Environment, Rnc};
 use ecf_api::{ApiError, Visitor};
+use ecf_certificates::{CannotSign, Judge, usable_identity};
 use ecf_runtime::Clock;
 use ecf_runtime::env::Env;
 use ecf_store::{
-    AnnouncementId, Artifacts, Clients, Company, Door, ExchangeJob, Identities, InboxId, Profiles, Queues, Scope,
-    Table, Vault,
+    AnnouncementId, Artifacts, Clients, Company, Door, ExchangeJob, Identities, InboxId, Profiles, QueueUrls, Queues,
+    Scope, Table, Vault,
 };
-use ecf_trust::Judge;
 use http::header::{ALLOW, AUTHORIZATION};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use jiff::{SignedDuration, Timestamp};
@@ -77,7 +77,7 @@ impl App {
             profiles: Profiles::new(table.clone()),
             artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
             identities: Identities::new(vault.clone()),
-            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            queues: Queues::new(clients.sqs.clone(), QueueUrls::from_env(env)?),
             judge: Judge::new(vault.clone(), env.required_as("RECEPTION_TRUST")?),
             per_minute: env.required_as("RECEPTION_PER_MINUTE")?,
             vault,
@@ -183,11 +183,13 @@ impl App {
 
     /// Who signs for a company. Without a certificate it cannot receive now; the sender is to try again.
     async fn signer(&self, recipient: &Recipient, now: Timestamp) -> Result<Arc<Identity>, ApiError> {
-        let identity = self.identities.of_company(&recipient.company, now).await?;
-        let valid = identity.filter(|identity| identity.certificate().is_valid_at(now));
-        valid.ok_or_else(|| {
-            let cause = format!("company {} has no certificate that is valid now", recipient.company.id);
-            ApiError::unavailable(CANNOT_SIGN).caused_by(cause)
+        let found = self.identities.of_company(&recipient.company, now).await;
+        usable_identity(found, now).map_err(|error| match error {
+            CannotSign::Vault(error) | CannotSign::Unusable(error) => error.into(),
+            CannotSign::Missing | CannotSign::NotValid { .. } => {
+                let cause = format!("company {} has no certificate that is valid now", recipient.company.id);
+                ApiError::unavailable(CANNOT_SIGN).caused_by(cause)
+            }
         })
     }
 }

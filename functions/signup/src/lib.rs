@@ -13,10 +13,10 @@ mod request;
 
 use axum::Router;
 use axum::routing::post;
+use ecf_certificates::CertificateTrust;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
-use ecf_store::{Clients, Door, Queues, Table, Vault};
-use ecf_trust::CertificateTrust;
+use ecf_store::{Clients, Door, QueueUrls, Queues, Table, Vault};
 use jiff::SignedDuration;
 
 /// What this function may touch; compare with its policies in `template.yaml`.
@@ -55,7 +55,7 @@ impl App {
             table: Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?),
             vault: Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?)
                 .with_kms_key(env.optional("SECRETS_KMS_KEY")?),
-            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            queues: Queues::new(clients.sqs.clone(), QueueUrls::from_env(env)?),
             clock,
             settings: Settings {
                 needs_invitation: env.parsed("SIGNUP_NEEDS_INVITATION")?.unwrap_or(false),

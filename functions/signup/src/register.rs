@@ -6,13 +6,12 @@ use axum::http::StatusCode;
 use ecf::{Environment, Rnc};
 use ecf_api::{
     ApiError, ApiKeySecret, CertificateView, CodedError, FieldError, P12Fields, ValidJson, ValidationError, Visitor,
-    certificate_warnings, open_certificate,
 };
+use ecf_certificates::{Owner, open_p12, p12_warnings};
 use ecf_store::{
     ApiKeyId, CertificateFile, CertificateSummary, CompanyCreated, CompanyId, KeyScope, NewApiKey, NewCompany,
     NewSignup, Scope, SignupRecord, StoreError, WebhookJob, certificate_summary,
 };
-use ecf_trust::Owner;
 use jiff::Timestamp;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
@@ -237,7 +236,9 @@ fn uninvited() -> ApiError {
 
 fn warnings(identity: Option<&Identity>, now: Timestamp) -> Vec<FieldError> {
     identity.map_or_else(Vec::new, |identity| {
-        certificate_warnings(identity, FIELDS, now).collect()
+        p12_warnings(identity, now)
+            .map(|warning| FIELDS.warned(warning))
+            .collect()
     })
 }
 
@@ -245,7 +246,8 @@ fn warnings(identity: Option<&Identity>, now: Timestamp) -> Vec<FieldError> {
 fn certificate(request: &RegisterRequest, now: Timestamp) -> Result<Option<(Identity, CertificateFile)>, ApiError> {
     let Some(p12) = &request.p12 else { return Ok(None) };
     let pin = request.pin.as_ref().map_or("", |pin| pin.as_str());
-    open_certificate(p12, pin, FIELDS, now).map(Some)
+    let opened = open_p12(p12, pin, &ecf_runtime::random(), now);
+    opened.map(Some).map_err(|refusal| FIELDS.refused(&refusal))
 }
 
 /// A delegate's certificate is good for signing, but proves nothing; neither does one that anybody could have made.

@@ -32,7 +32,8 @@ use ecf::Environment;
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Message, Metric, Metrics, Outcome};
 use ecf_store::{
-    Artifacts, Clients, Identities, LONGEST_DELAY, Profiles, Queues, Receipt, StoreError, SubmissionJob, Table, Vault,
+    Artifacts, Clients, Identities, LONGEST_DELAY, Profiles, QueueUrls, Queues, Receipt, StoreError, SubmissionJob,
+    Table, Vault,
 };
 use ecf_taxauth::{Endpoints, TaxAuth, TimeOuts, Tokens};
 use jiff::SignedDuration;
@@ -71,7 +72,7 @@ impl App {
             profiles: Profiles::new(table.clone()),
             artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
             identities: Identities::new(vault),
-            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            queues: Queues::new(clients.sqs.clone(), QueueUrls::from_env(env)?),
             metrics: Metrics::from_env(env)?,
             table,
             clock,

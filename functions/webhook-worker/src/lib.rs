@@ -21,7 +21,10 @@ use std::time::Duration;
 use ecf::StampHosts;
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Message, Metrics, Outcome};
-use ecf_store::{Clients, KeptSecret, OperatorSecret, Queues, ReceiptJob, StoreError, Table, Vault, WebhookJob, waits};
+use ecf_store::{
+    Clients, KeptSecret, OperatorSecret, QueueUrls, Queues, ReceiptJob, StoreError, Table, Vault, WebhookJob,
+    stamp_hosts, waits,
+};
 use ecf_webhooks::{Guard, GuardedClient, Reach, TimeOuts};
 
 use crate::lanes::Receivers;
@@ -61,11 +64,11 @@ impl App {
         let vault = Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?);
         Ok(Self {
             table: Table::new(clients.dynamodb.clone(), env.required("TABLE_NAME")?),
-            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            queues: Queues::new(clients.sqs.clone(), QueueUrls::from_env(env)?),
             client: GuardedClient::new(guard, TimeOuts::default())?,
             receivers: Receivers::default(),
             clock,
-            stamp_hosts: env.stamp_hosts()?,
+            stamp_hosts: stamp_hosts(env)?,
             portal_url: env.optional("PORTAL_URL")?,
             portal_secret: KeptSecret::new(vault.clone(), OperatorSecret::PortalSecret),
             vault,

@@ -31,7 +31,7 @@ use ecf::StampHosts;
 use ecf_api::Keys;
 use ecf_runtime::Clock;
 use ecf_runtime::env::Env;
-use ecf_store::{Clients, Queues, Scope, Table, Vault, WebhookId, WebhookJob};
+use ecf_store::{Clients, QueueUrls, Queues, Scope, Table, Vault, WebhookId, WebhookJob, stamp_hosts};
 use ecf_webhooks::{Guard, GuardedClient, Reach, TimeOuts};
 
 /// What this function may touch; compare with its policies in `template.yaml`.
@@ -64,8 +64,8 @@ impl App {
             keys: Keys::from_env(env, table.clone(), clock.clone())?,
             vault: Vault::new(clients.secretsmanager.clone(), env.required("SECRET_PREFIX")?),
             client: GuardedClient::new(guard, TimeOuts::default())?,
-            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
-            stamp_hosts: env.stamp_hosts()?,
+            queues: Queues::new(clients.sqs.clone(), QueueUrls::from_env(env)?),
+            stamp_hosts: stamp_hosts(env)?,
             table,
             clock,
         })

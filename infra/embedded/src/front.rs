@@ -43,7 +43,8 @@ impl Services {
         data_dir: &DataDir,
         endpoint_url: &str,
         pace: Pace,
-        (faults, calls): (Faults, Calls),
+        faults: Faults,
+        calls: Calls,
         stopping: watch::Receiver<bool>,
     ) -> Result<Arc<Services>, StartError> {
         Ok(Arc::new(Services {

@@ -146,7 +146,8 @@ impl Embedded {
                 &data_dir,
                 &endpoint_url,
                 options.pace,
-                (faults.clone(), calls.clone()),
+                faults.clone(),
+                calls.clone(),
                 stopping.clone(),
             )?;
             if options.release_in_flight {

@@ -11,7 +11,6 @@ mod folder;
 mod front;
 mod lapse;
 mod mounted;
-pub mod openapi;
 mod operating;
 mod options;
 mod pollers;

@@ -3,7 +3,7 @@
 use std::io::{IsTerminal as _, Write as _};
 use std::process::ExitCode;
 
-use ecf_local::{CERTIFICATE_PIN, Command, Local, RunOptions, USAGE, certificate, openapi, operator, variables};
+use ecf_local::{CERTIFICATE_PIN, Command, Local, RunOptions, USAGE, certificate, operator, variables};
 use ecf_runtime::telemetry;
 
 /// What is logged unless `RUST_LOG` says otherwise: our own lines. The parts that play AWS tell of every request they refuse,
@@ -36,8 +36,8 @@ async fn run() -> Result<(), ecf_runtime::Error> {
                 file.display()
             ))
         }
-        Command::Openapi { check: true } => Ok(openapi::check()?),
-        Command::Openapi { check: false } => Ok(openapi::write()?),
+        Command::Openapi { check: true } => Ok(ecf_openapi::check()?),
+        Command::Openapi { check: false } => Ok(ecf_openapi::write()?),
         Command::Help => print(USAGE),
     }
 }

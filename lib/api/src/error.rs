@@ -8,8 +8,8 @@ use std::{borrow::Cow, error::Error as StdError, sync::Arc, time::Duration};
 
 use axum::response::{IntoResponse, Response};
 use ecf::Grade;
+use ecf_certificates::TrustError;
 use ecf_store::StoreError;
-use ecf_trust::TrustError;
 use http::{HeaderName, HeaderValue, StatusCode, header};
 use serde::Serialize;
 

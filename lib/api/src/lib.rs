@@ -22,9 +22,7 @@ mod views;
 mod visitor;
 
 pub use caller::{ApiKeySecret, Caller, Keys, NotingCaller};
-pub use certificate::{
-    LARGEST_P12_BYTES, P12Fields, certificate_warnings, open_certificate, signing_identity, usable_identity,
-};
+pub use certificate::P12Fields;
 pub use download::Download;
 pub use error::{ApiError, CodedDetail, CodedError, FieldError, ValidationError};
 pub use fields::{Field, Fields, FromFields, first_instant, last_instant};

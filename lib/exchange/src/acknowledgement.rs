@@ -3,7 +3,7 @@
 use ecf::catalogue::{CodigoMotivoNoRecibido, EstadoAcuse};
 use ecf::messages::Arecf;
 use ecf::{Encf, Rnc};
-use ecf_trust::{Judge, SignedBy, TrustError};
+use ecf_certificates::{Judge, SignedBy, TrustError};
 use jiff::Timestamp;
 use xmldsig::{Limits, Verified};
 

@@ -7,10 +7,10 @@ use ecf::catalogue::EstadoAprobacion;
 use ecf::messages::Acecf;
 use ecf::messages::acecf::DetalleAprobacionComercial;
 use ecf::{Amounts, Encf, Monto, ReceiptState, structure};
+use ecf_certificates::{Judge, SignedBy, Signer, TrustError};
 use ecf_store::{
     AnnouncementId, Answered, ArtifactKind, Artifacts, BuyerAnswer, ContentHash, Receipt, Scope, StoreError, Table,
 };
-use ecf_trust::{Judge, SignedBy, Signer, TrustError};
 use ecf_webhooks::News;
 use jiff::Timestamp;
 use xmldsig::{Limits, Verified};
@@ -152,7 +152,8 @@ pub fn hold_against(detail: &DetalleAprobacionComercial, receipt: &Receipt) -> R
 /// # Errors
 /// Failures of the store; inside, `answered_already` when the buyer gave another answer before.
 pub async fn keep(
-    (table, artifacts): (&Table, &Artifacts),
+    table: &Table,
+    artifacts: &Artifacts,
     scope: &Scope,
     receipt: &Receipt,
     answer: &SignedAnswer,

@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use xmldsig::Identity;
 
 use crate::Exchange;
-use crate::peer::{Addressee, PeerService, excerpt};
+use crate::peer::{Addressee, PeerDocument, PeerService, excerpt};
 
 const NO_CERTIFICATE: &str = "the company has no certificate that is valid now";
 const NO_ANSWER: &str = "no answer in time";
@@ -169,10 +169,12 @@ impl Exchange {
                 Err(told) => return told,
             },
         };
-        // The authority's rule for names of files (technical description, table of names).
-        let file_name = format!("{}{}.xml", approval.rnc_comprador, approval.encf);
+        let document = PeerDocument {
+            file_name: &format!("{}{}.xml", approval.rnc_comprador, approval.encf),
+            xml,
+        };
         let service = PeerService::AprobacionComercial;
-        match self.peers.send(service, &to, identity, (&file_name, xml), now).await {
+        match self.peers.send(service, &to, identity, document, now).await {
             Ok(reply) if reply.is_success() => Told {
                 state: ToldState::Taken,
                 words: None,

@@ -20,18 +20,18 @@ mod peer;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ecf_certificates::{CannotSign, Judge, signing_identity};
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Metrics};
 use ecf_store::{
-    Artifacts, Clients, CompanyId, ExchangeJob, Identities, LONGEST_DELAY, Queues, StoreError, Table, Vault,
+    Artifacts, Clients, CompanyId, ExchangeJob, Identities, LONGEST_DELAY, QueueUrls, Queues, StoreError, Table, Vault,
 };
 use ecf_taxauth::{Directory, Endpoints, TaxAuth, Tokens, Waiting};
-use ecf_trust::Judge;
 use ecf_webhooks::{Guard, GuardedClient, Reach};
 use jiff::Timestamp;
 use xmldsig::Identity;
 
-pub use peer::{Addressee, PeerError, PeerService, Peers};
+pub use peer::{Addressee, PeerDocument, PeerError, PeerService, Peers};
 
 /// What both functions need to tell somebody something.
 #[derive(Clone)]
@@ -112,7 +112,7 @@ impl Exchange {
             artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
             judge: Judge::new(vault.clone(), env.required_as("RECEPTION_TRUST")?),
             identities: Identities::new(vault),
-            queues: Queues::new(clients.sqs.clone(), env.queue_urls()?),
+            queues: Queues::new(clients.sqs.clone(), QueueUrls::from_env(env)?),
             tokens: Arc::new(match waiting {
                 Some(waiting) => tokens.with_waiting(waiting),
                 None => tokens,
@@ -132,13 +132,14 @@ impl Exchange {
     /// # Errors
     /// When it cannot be asked for. One that does not open is none.
     pub async fn identity(&self, company: &CompanyId, now: Timestamp) -> Result<Option<Arc<Identity>>, StoreError> {
-        match self.identities.of(company, now).await {
-            Ok(found) => Ok(found.filter(|identity| identity.certificate().is_valid_at(now))),
-            Err(error @ StoreError::Corrupt { .. }) => {
+        match signing_identity(&self.identities, company, now).await {
+            Ok(identity) => Ok(Some(identity)),
+            Err(CannotSign::Missing | CannotSign::NotValid { .. }) => Ok(None),
+            Err(CannotSign::Unusable(error)) => {
                 tracing::error!(company.id = %company, error = %ecf_runtime::telemetry::chain(&error), "the company's certificate does not open");
                 Ok(None)
             }
-            Err(error) => Err(error),
+            Err(CannotSign::Vault(error)) => Err(error),
         }
     }
 

@@ -58,6 +58,14 @@ pub struct Addressee {
     pub is_listed: bool,
 }
 
+/// What is sent.
+#[derive(Debug, Clone, Copy)]
+pub struct PeerDocument<'a> {
+    /// The authority has a rule for it (technical description, table of names).
+    pub file_name: &'a str,
+    pub xml: &'a [u8],
+}
+
 /// Why an issuer gave no usable answer.
 #[derive(Debug, thiserror::Error)]
 pub enum PeerError {
@@ -127,7 +135,7 @@ impl Peers {
         service: PeerService,
         to: &Addressee,
         identity: &Identity,
-        (file_name, xml): (&str, &[u8]),
+        PeerDocument { file_name, xml }: PeerDocument<'_>,
         now: Timestamp,
     ) -> Result<Reply, PeerError> {
         let address = format!("{}{}", prefix(&to.base), service.path());

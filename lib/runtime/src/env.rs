@@ -6,9 +6,6 @@
 
 use std::{collections::BTreeMap, fmt::Display, str::FromStr, sync::Arc};
 
-use ecf::StampHosts;
-use ecf_store::{Clients, QueueUrls, SubmissionUrls};
-
 /// Why a setting could not be read.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EnvError {
@@ -73,45 +70,6 @@ impl Env {
         T: FromStr<Err: Display>,
     {
         self.optional(name)?.map(|value| parse(name, value)).transpose()
-    }
-
-    /// The clients that Lambda's own variables describe.
-    pub fn clients(&self) -> Result<Clients, EnvError> {
-        Ok(Clients::deployed(
-            self.required("AWS_REGION")?,
-            self.optional("AWS_ENDPOINT_URL")?,
-        ))
-    }
-
-    /// The queues that the function may send to: those whose variables it has.
-    pub fn queue_urls(&self) -> Result<QueueUrls, EnvError> {
-        let submission = match self.optional("SUBMISSION_QUEUE_TESTECF_URL")? {
-            Some(testecf) => Some(SubmissionUrls {
-                testecf,
-                certecf: self.required("SUBMISSION_QUEUE_CERTECF_URL")?,
-                ecf: self.required("SUBMISSION_QUEUE_ECF_URL")?,
-            }),
-            None => None,
-        };
-        Ok(QueueUrls {
-            issuing: self.optional("ISSUING_QUEUE_URL")?,
-            submission,
-            webhook: self.optional("WEBHOOK_QUEUE_URL")?,
-            webhook_slow: self.optional("WEBHOOK_SLOW_QUEUE_URL")?,
-            exchange: self.optional("EXCHANGE_QUEUE_URL")?,
-        })
-    }
-
-    /// The authority's hosts in the address of a receipt's stamp, its own unless others are configured.
-    pub fn stamp_hosts(&self) -> Result<StampHosts, EnvError> {
-        let mut hosts = StampHosts::default();
-        if let Some(ecf) = self.optional("STAMP_ECF_URL")? {
-            hosts.ecf = ecf;
-        }
-        if let Some(fc) = self.optional("STAMP_FC_URL")? {
-            hosts.fc = fc;
-        }
-        Ok(hosts)
     }
 }
 
@@ -179,25 +137,5 @@ mod tests {
             error.to_string(),
             "environment variable A is \"seven\": invalid digit found in string"
         );
-    }
-
-    #[test]
-    fn the_submission_queues_come_together() {
-        let urls = given(&[
-            ("SUBMISSION_QUEUE_TESTECF_URL", "t"),
-            ("SUBMISSION_QUEUE_CERTECF_URL", "c"),
-        ])
-        .queue_urls();
-        assert!(matches!(
-            urls,
-            Err(EnvError::Missing {
-                name: "SUBMISSION_QUEUE_ECF_URL"
-            })
-        ));
-        let urls = given(&[("WEBHOOK_QUEUE_URL", "w")])
-            .queue_urls()
-            .expect("only one queue is needed");
-        assert!(urls.submission.is_none());
-        assert_eq!(urls.webhook.as_deref(), Some("w"));
     }
 }

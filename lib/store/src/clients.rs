@@ -18,7 +18,7 @@ impl Clients {
     /// Clients of a deployed function, whose credentials are variables of its environment. Profiles, roles to assume and the other places
     /// that the SDK would look in do not exist in Lambda; without them a program is smaller and starts sooner. An `endpoint_url` is that
     /// of services that are not AWS's.
-    pub fn deployed(region: String, endpoint_url: Option<String>) -> Self {
+    pub(crate) fn deployed(region: String, endpoint_url: Option<String>) -> Self {
         let mut config = SdkConfig::builder()
             .behavior_version(BehaviorVersion::latest())
             .region(Region::new(region))

@@ -91,6 +91,7 @@ mod profiles;
 mod queues;
 mod recent;
 mod register;
+mod settings;
 mod table;
 mod vault;
 pub mod waits;
@@ -114,6 +115,7 @@ pub use profiles::Profiles;
 pub use queues::{JobQueue, LONGEST_DELAY, QueueUrls, Queues, SubmissionUrls};
 pub use recent::Recent;
 pub use register::{NewRegister, Register, RegisterAnswer, RegisterEdition, Registered, Taxpayer};
+pub use settings::stamp_hosts;
 pub use table::{
     AlarmHours, AlarmTimes, Announcement, Annulment, AnnulmentCreated, AnnulmentState, Answered, ApiKey, ApiKeyCreated,
     Approval, ApprovalCreated, ApprovalWay, Attempt, AttemptBegun, Audience, AuthorityState, AuthorityStatus, Awaited,

@@ -2,7 +2,7 @@
 
 use ecf::Rnc;
 use ecf_api::Instant;
-use ecf_trust::Owner;
+use ecf_certificates::Owner;
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -55,7 +55,7 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn new(caller: &'a Caller) -> Self {
-        let contract: Value = serde_json::from_str(&ecf_local::openapi::document().unwrap()).unwrap();
+        let contract: Value = serde_json::from_str(&ecf_openapi::document().unwrap()).unwrap();
         let mut unasked = BTreeSet::new();
         for (path, methods) in contract["paths"].as_object().unwrap() {
             for (method, operation) in methods.as_object().unwrap() {

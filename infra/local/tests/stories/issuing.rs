@@ -153,7 +153,7 @@ async fn b6_the_contract_lists_the_headers_of_a_delivery() {
     // OpenAPI takes no parameters of the names `Accept` and `Content-Type`; the other two come with every request.
     sent.retain(|name| !["accept", "content-type", "content-length", "host"].contains(&name.as_str()));
     sent.sort();
-    let contract: Value = serde_json::from_str(&ecf_local::openapi::document().unwrap()).unwrap();
+    let contract: Value = serde_json::from_str(&ecf_openapi::document().unwrap()).unwrap();
     for (event, operation) in contract["webhooks"].as_object().unwrap() {
         let parameters = operation["post"]["parameters"].as_array().unwrap().iter();
         let mut listed: Vec<_> = parameters

@@ -20,7 +20,7 @@ struct Operation {
 }
 
 fn operations() -> Vec<Operation> {
-    let contract: Value = serde_json::from_str(&ecf_local::openapi::document().unwrap()).unwrap();
+    let contract: Value = serde_json::from_str(&ecf_openapi::document().unwrap()).unwrap();
     let mut operations = Vec::new();
     for (path, methods) in contract["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {

@@ -26,7 +26,7 @@ struct Operation {
 }
 
 fn contract() -> Value {
-    serde_json::from_str(&ecf_local::openapi::document().unwrap()).unwrap()
+    serde_json::from_str(&ecf_openapi::document().unwrap()).unwrap()
 }
 
 fn operations(contract: &Value) -> Vec<Operation> {

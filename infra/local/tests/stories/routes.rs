@@ -26,7 +26,7 @@ struct Operation {
 
 /// The contract's operations under each of their spellings that a route of the template leads to.
 fn operations(stack: &Stack) -> Vec<Operation> {
-    let contract: Value = serde_json::from_str(&ecf_local::openapi::document().unwrap()).unwrap();
+    let contract: Value = serde_json::from_str(&ecf_openapi::document().unwrap()).unwrap();
     let mut operations = Vec::new();
     for (path, methods) in contract["paths"].as_object().unwrap() {
         for (method, operation) in methods.as_object().unwrap() {

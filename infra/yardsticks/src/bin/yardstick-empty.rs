@@ -8,12 +8,13 @@ use axum::http::StatusCode;
 use axum::routing::any;
 use ecf_runtime::env::Env;
 use ecf_runtime::telemetry;
+use ecf_store::Clients;
 
 #[tokio::main]
 async fn main() -> Result<(), ecf_runtime::Error> {
     telemetry::init();
     let env = Env::process();
-    let clients = black_box(env.clients()?);
+    let clients = black_box(Clients::from_env(&env)?);
     let mut router = Router::new();
     for path in env.required("ROUTES")?.split(',') {
         router = router.route(path, any(nothing));

@@ -5,33 +5,29 @@ use serde_json::{Map, Value, json};
 
 /// The payloads are a folder beside the contract; `infra/checks/samples` issues each of them.
 const PAYLOADS: [(ReceiptType, &str); 10] = [
-    (ReceiptType::E31, include_str!("../../../openapi/examples/31.json")),
-    (ReceiptType::E32, include_str!("../../../openapi/examples/32.json")),
-    (ReceiptType::E33, include_str!("../../../openapi/examples/33.json")),
-    (ReceiptType::E34, include_str!("../../../openapi/examples/34.json")),
-    (ReceiptType::E41, include_str!("../../../openapi/examples/41.json")),
-    (ReceiptType::E43, include_str!("../../../openapi/examples/43.json")),
-    (ReceiptType::E44, include_str!("../../../openapi/examples/44.json")),
-    (ReceiptType::E45, include_str!("../../../openapi/examples/45.json")),
-    (ReceiptType::E46, include_str!("../../../openapi/examples/46.json")),
-    (ReceiptType::E47, include_str!("../../../openapi/examples/47.json")),
+    (ReceiptType::E31, include_str!("../examples/31.json")),
+    (ReceiptType::E32, include_str!("../examples/32.json")),
+    (ReceiptType::E33, include_str!("../examples/33.json")),
+    (ReceiptType::E34, include_str!("../examples/34.json")),
+    (ReceiptType::E41, include_str!("../examples/41.json")),
+    (ReceiptType::E43, include_str!("../examples/43.json")),
+    (ReceiptType::E44, include_str!("../examples/44.json")),
+    (ReceiptType::E45, include_str!("../examples/45.json")),
+    (ReceiptType::E46, include_str!("../examples/46.json")),
+    (ReceiptType::E47, include_str!("../examples/47.json")),
 ];
 
 /// Language, its name for people, the file.
 const SAMPLES: [(&str, &str, &str); 5] = [
-    ("shell", "curl", include_str!("../../../../docs/samples/issue/issue.sh")),
-    (
-        "python",
-        "Python",
-        include_str!("../../../../docs/samples/issue/issue.py"),
-    ),
+    ("shell", "curl", include_str!("../../../docs/samples/issue/issue.sh")),
+    ("python", "Python", include_str!("../../../docs/samples/issue/issue.py")),
     (
         "javascript",
         "JavaScript",
-        include_str!("../../../../docs/samples/issue/issue.mjs"),
+        include_str!("../../../docs/samples/issue/issue.mjs"),
     ),
-    ("php", "PHP", include_str!("../../../../docs/samples/issue/issue.php")),
-    ("csharp", "C#", include_str!("../../../../docs/samples/issue/Issue.cs")),
+    ("php", "PHP", include_str!("../../../docs/samples/issue/issue.php")),
+    ("csharp", "C#", include_str!("../../../docs/samples/issue/Issue.cs")),
 ];
 
 /// The day that the examples name; a receipt of an old one is refused, so who shows them puts the current day there.

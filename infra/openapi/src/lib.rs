@@ -117,7 +117,7 @@ fn operations(document: &mut Value) -> impl Iterator<Item = &mut Value> {
 
 /// Where the document is kept; `cargo run` knows the repository it was built in.
 fn path() -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../openapi/public-v1.json"))
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/public-v1.json"))
 }
 
 #[cfg(test)]

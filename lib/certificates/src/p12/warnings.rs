@@ -3,20 +3,21 @@
 use jiff::{SignedDuration, Timestamp};
 use xmldsig::{CertificateError, Choice, Identity, P12Error};
 
-use super::{P12Fields, coded};
-use crate::FieldError;
-
 /// An upload warns of the expiry from then on.
 const EXPIRES_SOON: SignedDuration = SignedDuration::from_hours(24 * 30);
 
-/// The warnings about an accepted P12. `ctx.code` is permanent: `several_certificates`, `no_mac`, `key_usage`, `expires_soon`.
-pub fn certificate_warnings(
-    identity: &Identity,
-    fields: P12Fields,
-    now: Timestamp,
-) -> impl Iterator<Item = FieldError> {
+/// What the owner of an accepted P12 should know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct P12Warning {
+    /// Permanent: `several_certificates`, `no_mac`, `key_usage` or `expires_soon`.
+    pub code: &'static str,
+    pub message: String,
+}
+
+/// The warnings about an accepted P12.
+pub fn p12_warnings(identity: &Identity, now: Timestamp) -> impl Iterator<Item = P12Warning> {
     let certificate = identity.certificate();
-    let warning = |code, msg: String| coded(fields.file, code, msg);
+    let warning = |code, message| P12Warning { code, message };
     let several = several(identity).map(|msg| warning("several_certificates", msg));
     let no_mac = (!identity.has_mac()).then(|| {
         let msg = "the file has no integrity check (MAC): nothing shows whether it was altered";
