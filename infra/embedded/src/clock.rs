@@ -1,6 +1,6 @@
 //! The time of the embedded services.
 //!
-//! The services play AWS, whose clock nobody can set, so this module asks the system directly. Only the delays of the
+//! The services play AWS, whose clock cannot be set, so this module asks the system directly. Only the delays of the
 //! queues can run faster ([`Pace`]), for a local system that runs in a time lapse. All code below the request handlers
 //! takes the time as an argument.
 
