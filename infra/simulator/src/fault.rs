@@ -1,4 +1,4 @@
-//! Fault injection: errors that a test orders for the next matching requests.
+//! Fault injection: errors that a test configures for the next matching requests.
 //!
 //! [`intercept`] runs before every service. It also counts responses and answers 503 during a maintenance window.
 
@@ -31,7 +31,7 @@ const MAINTENANCE_PAGE: &str = "<!DOCTYPE html><html><head><title>Servicio en ma
 const ERROR_PAGE: &str = "<!DOCTYPE html><html><head><title>Error</title></head>\
      <body><h1>Server Error</h1><p>An error occurred while processing the request.</p></body></html>";
 
-/// A fault that was ordered through the control service.
+/// A fault that was configured through the control service.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct FaultOrder {

@@ -2,8 +2,8 @@
 //!
 //! A client calls `{base}/{ambiente}/{servicio}/…` and gets the authority's answers: seeds and tokens, track ids and
 //! verdicts, summaries, queries, approvals, annulments, status. Documents are checked in earnest (signature, structure,
-//! delegation, sequence, references, arithmetic) by code that shares nothing with the service under test. Tests order
-//! faults, and read what was received, under `/_control/` (README.md).
+//! delegation, sequence, references, arithmetic) by code that shares nothing with the service under test. Under
+//! `/_control/`, tests configure faults and read the received documents (README.md).
 //!
 //! Start reading at [`Simulator::start`], then `services` (the addresses), `judge` (the verdicts), `fault`.
 

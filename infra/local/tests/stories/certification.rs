@@ -74,7 +74,7 @@ impl<'s> EmisorReceptor<'s> {
         text
     }
 
-    /// Orders a receipt to the company; returns its number and the verdict on the acknowledgement.
+    /// Has a receipt sent to the company; returns its number and the verdict on the acknowledgement.
     async fn send(&self, tipo: &str, defecto: Option<&str>, base: &str, authentication: &str) -> (String, Value) {
         let mut order = json!({
             "rnc": self.caller.rnc, "tipoEncf": tipo, "urlRecepcion": base, "urlAutenticacion": authentication,

@@ -100,7 +100,7 @@ async fn receiver(motivo: &'static str, is_signed: bool) -> String {
     url
 }
 
-/// Orders a receipt to that address; returns its number and the verdict on the acknowledgement.
+/// Has a receipt sent to that address; returns its number and the verdict on the acknowledgement.
 async fn sent(authority: &Authority, token: &str, url: &str, defecto: Option<&str>) -> (String, Value) {
     let order = json!({ "rnc": RNC, "tipoEncf": "31", "urlRecepcion": url, "defecto": defecto });
     let request = Request::post(format!("{BASE}/api/emision/emisioncomprobantes"))

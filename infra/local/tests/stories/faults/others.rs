@@ -80,7 +80,7 @@ impl Others<'_> {
         }
     }
 
-    /// Every approval or rejection reached the issuer and the authority, unless a fault ordered the authority to reject
+    /// Every approval or rejection reached the issuer and the authority, unless a fault made the authority reject
     /// it.
     async fn approvals_are_told(&self) {
         for (id, _) in self.entries.sold.values().flatten() {
