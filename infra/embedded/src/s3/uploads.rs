@@ -54,7 +54,7 @@ impl StoredPart {
     }
 }
 
-/// The stored parts in the order of the request, which must be ascending.
+/// The stored parts that the request names. Part numbers must be ascending.
 fn choose<'a>(stored: &'a [StoredPart], named: &[CompletedPart]) -> Result<Vec<&'a StoredPart>, Failure> {
     let mut chosen: Vec<&StoredPart> = Vec::with_capacity(named.len());
     for part in named {
