@@ -89,8 +89,8 @@ fn measure(shape: &str, size: usize) {
     );
 }
 
-/// The processor time of one call, which other work on the machine hardly changes. The processor clock ticks every four
-/// milliseconds, so many calls are measured.
+/// The processor time of one call, which other work on the machine hardly changes. Measures many calls, because the
+/// processor clock ticks every four milliseconds.
 fn time_of<T>(work: impl Fn() -> T) -> Duration {
     const LEAST: Duration = Duration::from_millis(300);
     let (start, wall) = (processor_time(), Instant::now());

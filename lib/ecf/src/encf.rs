@@ -44,6 +44,10 @@ impl Encf {
     pub const MAX_SEQUENCE: u64 = 9_999_999_999;
 
     /// The number with this type and sequence.
+    ///
+    /// # Errors
+    ///
+    /// When the sequence is 0 or has more than ten digits.
     pub fn new(receipt_type: ReceiptType, sequence: u64) -> Result<Self, EncfError> {
         if (1..=Self::MAX_SEQUENCE).contains(&sequence) {
             Ok(Self { receipt_type, sequence })

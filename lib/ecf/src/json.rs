@@ -78,6 +78,10 @@ impl Node {
     pub const MAX_DEPTH: usize = 32;
 
     /// Reads one JSON value. A leading UTF-8 byte-order mark is skipped (RFC 8259, section 8.1).
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are not UTF-8 or not JSON, contain a member twice, or are nested deeper than [`Node::MAX_DEPTH`].
     pub fn parse(bytes: &[u8]) -> Result<Self, JsonError> {
         parse::parse(bytes)
     }

@@ -1,4 +1,4 @@
-//! Decimals with a fixed scale per meaning. There are no floats and no silent rounding: a text with more digits than
+//! Decimals with a fixed scale per meaning, without floats and without silent rounding: a text with more digits than
 //! the field allows is refused.
 
 use std::cmp::Ordering;
@@ -116,8 +116,9 @@ fn fit(value: Decimal, integers: u32, scale: u32) -> Result<Decimal, DecimalErro
     Ok(scaled)
 }
 
-/// Rounds once, half up: the first digit that is dropped decides alone, 5 and more add one to the last that is kept, away
-/// from zero (Informe Técnico §13). Nothing else in this crate rounds, and nothing is rounded on the way to a field.
+/// Rounds once, half up: the first dropped digit alone decides, and 5 or more adds one to the last digit that remains,
+/// away from zero (Informe Técnico §13). Nothing else in this crate rounds, and nothing is rounded on the way to a
+/// field.
 pub(crate) fn rounded_half_up(exact: Decimal, scale: u32) -> Decimal {
     exact.round_dp_with_strategy(scale, RoundingStrategy::MidpointAwayFromZero)
 }
@@ -168,6 +169,10 @@ macro_rules! decimal_types {
             }
 
             /// Parses a text; `Verbatim` keeps its spelling.
+            ///
+            /// # Errors
+            ///
+            /// When the text is not a plain decimal number, or has more digits than the field allows.
             pub fn parse(text: &str, amounts: Amounts) -> Result<Self, DecimalError> {
                 let (value, keep) = parse(text, $integers, $scale, amounts)?;
                 Ok(Self { value, given: keep.then(|| text.into()) })

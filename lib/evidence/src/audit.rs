@@ -123,7 +123,7 @@ impl Auditor {
         plan: Plan,
         limit_bytes: u64,
     ) -> impl Stream<Item = Result<Bytes, AuditError>> + Send + 'static {
-        // Work starts with the first chunk that is polled: a HEAD request drops the stream without any.
+        // Work starts when the first chunk is polled: a caller that needs only the headers drops the stream.
         let begun = async move {
             let (sender, pieces) = mpsc::channel(WAITING);
             let upload = self.exports.begin(&plan.order.scope, &plan.content);

@@ -1,4 +1,4 @@
-//! Annulment of numbers: the numbers are taken first, so that no receipt gets them, then they are reported to the tax
+//! Annulment of numbers: the numbers are first reserved, so that no receipt gets them, then reported to the tax
 //! authority.
 //!
 //! A refusal frees the numbers, unless the answer to an earlier attempt was lost: that attempt may have annulled them,

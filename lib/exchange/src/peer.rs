@@ -62,7 +62,7 @@ pub struct Addressee {
 /// Why a peer gave no usable answer.
 #[derive(Debug, thiserror::Error)]
 pub enum PeerError {
-    /// There was no answer.
+    /// The call got no answer.
     #[error("{0}")]
     NoAnswer(#[from] DeliveryError),
     /// Its authentication service granted no token.

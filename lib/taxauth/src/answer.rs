@@ -23,7 +23,7 @@ const MAX_MENSAJES: usize = 100;
 /// A message of the authority. `valor` is for people, `codigo` is an opaque key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Mensaje {
-    /// The code as it came, number or text.
+    /// The code as received, number or text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub codigo: Option<String>,
     /// The text.

@@ -1,9 +1,9 @@
 //! The gates in front of the authority's hosts: closed while a breaker is open or during an announced maintenance
 //! window.
 //!
-//! A process caches an environment's condition for 15 seconds, so a successful call costs no read of the table. Every
-//! failure is written; a success is written only when it clears earlier failures. When the table fails, the cached
-//! condition remains in force: the gates reduce load on the authority, and correctness does not depend on them.
+//! A process caches an environment's condition for 15 seconds, so a successful call usually costs no read of the table.
+//! Every failure is written; a success is written only when it clears earlier failures. When the table fails, the
+//! cached condition remains in force: the gates reduce load on the authority, and correctness does not depend on them.
 
 use std::collections::HashMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Which addresses of callers may be called: protection against server-side request forgery (SSRF).
+//! Which addresses given by callers may be called: protection against server-side request forgery (SSRF).
 //!
 //! An address is checked twice: as text when it is registered ([`Guard::check_url`]), and as an IP address when a
 //! connection is made (`resolver`), so that a DNS name that changes later bypasses nothing. Redirects are not followed.

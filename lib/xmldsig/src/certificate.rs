@@ -27,9 +27,10 @@ const MOST_SERIAL_NUMBER_BYTES: usize = 64;
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Certificate {
-    /// Common name of the subject, empty when it has none.
+    /// Common name of the subject; empty when absent.
     pub subject_cn: String,
-    /// `serialNumber` of the subject (OID 2.5.4.5): the owner's RNC, cédula or passport, usually with a prefix such as `IDCDO-`.
+    /// `serialNumber` of the subject (OID 2.5.4.5): the owner's RNC, cédula or passport, usually with a prefix such as
+    /// `IDCDO-`.
     pub subject_serial: Option<String>,
     /// `organizationIdentifier` of the subject (OID 2.5.4.97), which some institutional certificates carry.
     pub subject_organization_identifier: Option<String>,
@@ -37,7 +38,7 @@ pub struct Certificate {
     pub subject: String,
     /// The whole issuer in one line.
     pub issuer: String,
-    /// Common name of the issuer, empty when it has none.
+    /// Common name of the issuer; empty when absent.
     pub issuer_cn: String,
     /// Serial number given by the issuer, upper-case hexadecimal.
     pub serial_number: String,

@@ -87,10 +87,10 @@ pub enum P12Error {
         /// The upper bound of iterations, over the whole file.
         limit: u32,
     },
-    /// There is no private key in the file.
+    /// The file contains no private key.
     #[error("the file has no private key: export it again together with the key")]
     NoKey,
-    /// There is no certificate in the file.
+    /// The file contains no certificate.
     #[error("the file has no certificate")]
     NoCertificate,
     /// None of the certificates belongs to the private key.

@@ -23,7 +23,8 @@ use crate::xml::{Limits, XmlError};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Signed {
-    /// The document with its signature: the bytes to store and to send. Five characters of its text are references: `" ' © ® €`.
+    /// The document with its signature: the bytes to store and to send. Five characters of its text are references: `"
+    /// ' © ® €`.
     pub xml: Vec<u8>,
     /// The text of `SignatureValue`; the security code of a receipt is its first six characters.
     pub signature_value: String,

@@ -25,7 +25,7 @@ pub enum AuthoritiesError {
     /// It is not PEM, or a certificate in it is damaged.
     #[error("the certificates of authorities are not PEM: {0}")]
     NotPem(String),
-    /// There is no certificate in it.
+    /// The text contains no certificate.
     #[error("there is no certificate in PEM among the certificates of authorities")]
     Empty,
     /// A certificate cannot be read.
@@ -128,7 +128,7 @@ impl Authorities {
         })
     }
 
-    /// The problem of the chain; `None`: there is none.
+    /// The problem of the chain; `None` if the chain is valid.
     fn follow(&self, chain: Chain<'_>, at: Timestamp) -> Result<Option<X509VerifyResult>, ErrorStack> {
         let leaf = X509::from_der(&chain.leaf.der)?;
         let mut links = Stack::new()?;

@@ -51,7 +51,7 @@ pub enum VerifyError {
     /// The document is not well-formed, or exceeds a limit.
     #[error(transparent)]
     Xml(#[from] XmlError),
-    /// There is no `Signature` element.
+    /// The document contains no `Signature` element.
     #[error("the document has no signature")]
     NoSignature,
     /// There is more than one `Signature` element.

@@ -40,7 +40,7 @@ pub struct Answered {
     pub fecha_emision: Fecha,
     /// Its total.
     pub monto_total: Monto,
-    /// Its buyer, who answers.
+    /// Its buyer, the sender of the answer.
     pub rnc_comprador: Rnc,
 }
 
@@ -78,6 +78,10 @@ impl Acecf {
     }
 
     /// Reads an approval, signed or not. The authority's own simulation writes totals without decimals.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are not XML or another document, or when fields are invalid or missing.
     pub fn from_xml(bytes: &[u8]) -> Result<Self, MessageError> {
         read(bytes, ROOT)
     }

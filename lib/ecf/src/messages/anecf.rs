@@ -161,6 +161,10 @@ impl Anecf {
     }
 
     /// Reads an annulment, signed or not.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are not XML or another document, or when fields are invalid or missing.
     pub fn from_xml(bytes: &[u8]) -> Result<Self, MessageError> {
         read(bytes, ROOT)
     }

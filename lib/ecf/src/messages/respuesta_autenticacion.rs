@@ -31,6 +31,10 @@ impl RespuestaAutenticacion {
     }
 
     /// Reads the answer.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are not XML or another document, or when fields are invalid or missing.
     pub fn from_xml(bytes: &[u8]) -> Result<Self, MessageError> {
         read(bytes, ROOT)
     }

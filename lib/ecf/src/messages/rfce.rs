@@ -196,6 +196,10 @@ impl Rfce {
     }
 
     /// Reads a summary, signed or not.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are not XML or another document, or when fields are invalid or missing.
     pub fn from_xml(bytes: &[u8]) -> Result<Self, MessageError> {
         read(bytes, ROOT)
     }

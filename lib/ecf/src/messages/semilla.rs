@@ -33,6 +33,10 @@ impl Semilla {
     }
 
     /// Reads a seed, signed or not.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are not XML or another document, or when fields are invalid or missing.
     pub fn from_xml(bytes: &[u8]) -> Result<Self, MessageError> {
         read(bytes, ROOT)
     }

@@ -166,7 +166,7 @@ fn fill_totales(
     );
     let total = header::monto_total(totales)?;
     filled.fill(&mut totales.monto_total, "MontoTotal", Some(&total));
-    // The other sums are optional. They are added only when they differ in meaning from MontoTotal.
+    // The other sums are optional. They are added only when they can differ from MontoTotal.
     if totales.monto_no_facturable.is_some() {
         let period = header::monto_periodo(totales)?;
         filled.fill(&mut totales.monto_periodo, "MontoPeriodo", Some(&period));

@@ -125,6 +125,9 @@ impl Content {
 
 impl Auditor {
     /// Smaller spans that fit, when the estimate exceeds `limit_bytes`. Reads only counts.
+    ///
+    /// # Errors
+    /// Failures of the store, or an unknown company.
     pub async fn too_large(
         &self,
         order: &Order,
@@ -145,6 +148,9 @@ impl Auditor {
     }
 
     /// Reads the records, but no document.
+    ///
+    /// # Errors
+    /// Failures of the store, an unknown company, or a certificate that cannot be opened.
     pub async fn plan(&self, order: Order, now: Timestamp) -> Result<Plan, AuditError> {
         let (company, all_days) = self.days(&order, now).await?;
         let signer = self.signer(&order.scope.company, now).await?;

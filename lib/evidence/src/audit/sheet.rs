@@ -1,5 +1,5 @@
-//! The certificates that signed the documents of the archive: as files, and on a sheet for people. They are read from
-//! the signatures, which contain them; private keys and P12 files are never read.
+//! The certificates that signed the documents of the archive: as files, and on a sheet for people. They are
+//! public, because signatures contain them. No part of a P12 file is written.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,4 +1,5 @@
-//! `consultarfce`: the state of a summary by its number, in every environment since 02-01-2026 (technical description v1.7).
+//! `consultarfce`: the state of a summary by its number, in every environment since 02-01-2026 (technical description
+//! v1.7).
 
 use ecf::{Encf, Environment, Rnc};
 

@@ -16,7 +16,7 @@ pub struct Inspection {
     pub size_bytes: usize,
     /// Whether the password is right; `None` when nothing in the file depends on it.
     pub password_fits: Option<bool>,
-    /// The integrity check; `None` when there is none.
+    /// The integrity check; `None` when the file has no check.
     pub mac: Option<Protection>,
     /// The encryption of each encrypted part, keys excluded: usually one part with the certificates.
     pub encryption: Vec<Protection>,
