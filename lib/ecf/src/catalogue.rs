@@ -143,7 +143,7 @@ short_catalogue! {
         Gratuito = "3" "Gratuito",
     }
 
-    /// By what the receipt is paid.
+    /// The form of payment.
     pub enum FormaPago {
         Efectivo = "1" "Efectivo",
         ChequeTransferenciaDeposito = "2" "Cheque/Transferencia/Depósito",
@@ -204,7 +204,7 @@ short_catalogue! {
         NoAfiliado = "2" "No afiliado",
     }
 
-    /// How final the liquidation of minerals is.
+    /// Whether the liquidation of minerals is provisional or final.
     pub enum Liquidacion {
         Provisional = "1" "Provisional",
         Final = "2" "Final",
@@ -228,7 +228,7 @@ short_catalogue! {
         Si = "1" "Descuento de la Norma 10-07",
     }
 
-    /// Why another receipt is referred to.
+    /// The reason for the reference to another receipt.
     pub enum CodigoModificacion {
         Anula = "1" "Anula el NCF modificado",
         CorrigeTexto = "2" "Corrige texto del comprobante fiscal modificado",
@@ -243,7 +243,7 @@ short_catalogue! {
         NoRecibido = "1" "e-CF No Recibido",
     }
 
-    /// Why an e-CF was not taken.
+    /// Why an e-CF was refused.
     pub enum CodigoMotivoNoRecibido {
         ErrorEspecificacion = "1" "Error de especificación",
         ErrorFirma = "2" "Error de Firma Digital",
@@ -251,7 +251,7 @@ short_catalogue! {
         RncCompradorNoCorresponde = "4" "RNC Comprador no corresponde",
     }
 
-    /// What the buyer says of an e-CF.
+    /// The buyer's answer to an e-CF.
     pub enum EstadoAprobacion {
         Aceptado = "1" "e-CF Aceptado",
         Rechazado = "2" "e-CF Rechazado",

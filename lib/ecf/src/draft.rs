@@ -103,7 +103,7 @@ impl Draft {
         self.document.encabezado.id_doc.encf.as_ref()
     }
 
-    /// What was read.
+    /// The content.
     pub fn document(&self) -> &Document {
         &self.document
     }
@@ -226,7 +226,7 @@ impl Ecf {
         &self.document
     }
 
-    /// What the amounts must be, when the draft computed it.
+    /// The computed amounts, if the draft was completed.
     pub fn computed(&self) -> Option<&Computed> {
         self.computed.as_ref()
     }

@@ -10,9 +10,9 @@ use thiserror::Error;
 /// The state of a receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ReceiptState {
-    /// Kept, and to be signed by a worker.
+    /// Stored; a worker will sign it.
     Received,
-    /// Kept until it is due.
+    /// Stored until it is due.
     Deferred,
     /// Checked and numbered.
     Validated,
@@ -55,9 +55,9 @@ pub enum Condition {
     NeverSent,
     /// When an operator retries.
     OperatorRetry,
-    /// When an operator retries what was never sent: it begins anew, and may be withdrawn again.
+    /// When an operator retries a receipt that was never sent: it starts again, and may be withdrawn again.
     UnsentRetry,
-    /// When the tax authority does not know a document that it gave a track id for: it is sent again.
+    /// When the tax authority does not know a document to which it gave a track id: it is sent again.
     NotFound,
 }
 
@@ -70,10 +70,10 @@ pub struct Transition {
     pub condition: Condition,
 }
 
-/// What is known of a receipt beside its state, for the transitions that ask for more.
+/// Facts about a receipt, besides its state, on which transitions depend.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Circumstances {
-    /// A summary is sent in its place.
+    /// A summary is sent instead.
     pub summary: bool,
     /// It was sent at least once, with any outcome.
     pub sent: bool,
@@ -165,7 +165,7 @@ impl ReceiptState {
             .any(|way| way.to == next && way.condition.holds(circumstances))
     }
 
-    /// The states from which a receipt may become this one: what a conditional write asks for.
+    /// The states from which a receipt may become this one: the condition of a conditional write.
     pub fn predecessors(self, circumstances: Circumstances) -> impl Iterator<Item = Self> {
         Self::ALL
             .into_iter()

@@ -63,9 +63,9 @@ pub struct Violation {
     pub kind: &'static str,
     /// One sentence for the programmer that says how to correct it.
     pub message: String,
-    /// What was given, shortened when long.
+    /// The given value, shortened when long.
     pub given: Option<String>,
-    /// The value that came, where `given` does not show it: the value under an unknown name, a list, an object.
+    /// The received value, if `given` does not show it: the value of an unknown name, a list, an object.
     pub input: Option<Node>,
     /// What was expected.
     pub expected: Option<String>,

@@ -7,7 +7,7 @@ use ecf_trust::{Judge, SignedBy, TrustError};
 use jiff::Timestamp;
 use xmldsig::{Limits, Verified};
 
-/// What a buyer acknowledges.
+/// The content of an acknowledgement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Acknowledged {
     Received,

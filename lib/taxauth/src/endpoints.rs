@@ -137,15 +137,15 @@ pub enum EndpointsError {
     /// The text is not a URL.
     #[error("`{given}` is not an address")]
     NotAnAddress {
-        /// What was given.
+        /// The given text.
         given: String,
-        /// What the parser said.
+        /// The parser's error.
         source: url::ParseError,
     },
     /// The scheme is neither http nor https.
     #[error("`{given}` is neither an http nor an https address")]
     Scheme {
-        /// What was given.
+        /// The given text.
         given: String,
     },
 }

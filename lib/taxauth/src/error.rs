@@ -52,7 +52,7 @@ pub enum TaxAuthError {
     NotReached {
         /// The service called.
         service: Service,
-        /// What failed.
+        /// The failure.
         #[source]
         source: reqwest::Error,
     },

@@ -28,7 +28,7 @@ use crate::xml::{Limits, XmlError};
 pub use report::{Check, Outcome, Report};
 use signature::{Reference, Signature};
 
-/// What was verified.
+/// The result of a successful verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Verified {
