@@ -55,7 +55,7 @@ pub(crate) fn delete(tx: &Transaction<'_>, request: DeleteRequest) -> Result<Val
     Ok(json!({}))
 }
 
-/// Deletes by receipt. As on AWS, a receipt that is no longer the latest is accepted and deletes nothing.
+/// Deletes by receipt. As on AWS, an outdated receipt is accepted and deletes nothing.
 fn delete_one(tx: &Transaction<'_>, queue: &Queue, handle: &str) -> Result<(), AwsError> {
     let handle = ReceiptHandle::parse(handle, queue)?;
     tx.prepare_cached("DELETE FROM messages WHERE seq = ?1 AND queue = ?2 AND receipt = ?3")?
