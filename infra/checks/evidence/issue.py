@@ -1,4 +1,5 @@
-"""Issues receipts on the running local system and downloads their evidence and prints. Arguments: the line of `--json`, a folder."""
+"""Issues receipts on the running local system and downloads their evidence and prints. Arguments: the system's `--json`
+line, a folder."""
 
 import json
 import pathlib
@@ -35,7 +36,7 @@ def payload(ecf_type, name):
     }
 
 
-# What spreadsheets, file systems and terminals could trip over; the service's names and cells must not care.
+# Texts that spreadsheets, file systems and terminals could interpret. They must be harmless in file names and cells.
 external = ["=HYPERLINK(\"http://x\",\"y\")", "../../../etc/passwd", "factura\u202efdp.exe", "+1\r\n-2"]
 issued = []
 for place, (ecf_type, name) in enumerate([("31", "CLIENTE SRL"), ("32", "=1+1"), ("31", "ÑANDÚ \u202e & HIJOS"), ("32", "@SUM(A1)")]):

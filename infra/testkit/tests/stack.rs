@@ -1,4 +1,4 @@
-//! The kit itself: what a test built on it can rely on.
+//! Tests of the kit itself: the guarantees that other tests rely on.
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
@@ -269,7 +269,7 @@ async fn a_call_can_fail_before_or_after_it_was_carried_out() {
     assert_eq!(seen, [(0, false), (1, false), (1, true)]);
 }
 
-/// Queues a job and tells of nothing, like a worker that dies.
+/// A worker that enqueues a job. It dies in that call when a fault says so, and reports nothing.
 async fn queue_or_die(stack: &TestStack, job: &WebhookJob) -> SqsBatchResponse {
     let again = |_: WebhookJob, _| async { Ok::<_, std::convert::Infallible>(()) };
     let handler = |_: WebhookJob, _: Message| async {

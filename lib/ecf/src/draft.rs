@@ -1,4 +1,4 @@
-//! The stages of a receipt on its way to the signature: read, complete, numbered.
+//! The stages of a receipt before its signature: read, complete, numbered.
 
 mod given;
 mod numbered;
@@ -19,10 +19,10 @@ use crate::{Amounts, Encf, Fecha, Monto, Node, ReceiptType, Texto};
 /// A consumer invoice below this amount, in pesos, is sent as a summary.
 pub const SUMMARY_THRESHOLD: Decimal = Decimal::from_parts(250_000, 0, 0, false, 0);
 
-/// Lines of a receipt that is sent in full.
+/// The maximum number of lines of a receipt that is sent in full.
 const LINES_SENT_IN_FULL: usize = 1_000;
 
-/// A payload whose fields are valid each by itself.
+/// A payload whose fields are valid by themselves.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
     receipt_type: ReceiptType,
@@ -32,7 +32,7 @@ pub struct Draft {
     computed: Option<Computed>,
 }
 
-/// A receipt that is complete but for its number and what signing adds.
+/// A receipt that is complete except for its number and the fields that signing adds.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ecf {
     receipt_type: ReceiptType,
@@ -41,15 +41,15 @@ pub struct Ecf {
 }
 
 impl Draft {
-    /// Reads a payload, with notices about what was taken although it was not quite right.
+    /// Reads a payload, with notices about tolerated deviations.
     ///
-    /// The version, the type and the numbers of lines are filled in when absent, and so is the anonymous buyer of a
-    /// consumer invoice unless amounts are verbatim, since certification wants nothing added. Amounts that can be
-    /// computed may be missing: [`Draft::complete`] fills them in.
+    /// The version, the type and the numbers of lines are filled in when absent. So is the anonymous buyer of a
+    /// consumer invoice, unless amounts are verbatim, since certification documents must not be extended. Amounts that
+    /// can be computed may be missing: [`Draft::complete`] fills them in.
     ///
     /// # Errors
     ///
-    /// Everything that is wrong with the payload, in document order.
+    /// Every fault of the payload, in document order.
     pub fn read(
         receipt_type: ReceiptType,
         payload: &Node,
@@ -103,13 +103,13 @@ impl Draft {
         self.document.encabezado.id_doc.encf.as_ref()
     }
 
-    /// What was read.
+    /// The content.
     pub fn document(&self) -> &Document {
         &self.document
     }
 
-    /// Computes what the amounts must be and fills in those that the payload left out, unless amounts are verbatim.
-    /// Returns notices of what was filled in; what cannot be computed is told by [`Draft::check`].
+    /// Computes the amounts and fills in the missing ones, unless amounts are verbatim. Returns notices about the
+    /// filled-in fields; [`Draft::check`] reports amounts that cannot be computed.
     pub fn complete(&mut self, rates: &IscRates) -> Vec<Violation> {
         let mut computed = totals::compute(&self.document, self.receipt_type, rates);
         let mut notices = match self.amounts {
@@ -124,18 +124,18 @@ impl Draft {
         notices
     }
 
-    /// What the amounts must be, once [`Draft::complete`] has computed it.
+    /// The computed amounts, after [`Draft::complete`].
     pub fn computed(&self) -> Option<&Computed> {
         self.computed.as_ref()
     }
 
-    /// The amounts as the payload stated them, when [`Draft::complete`] filled in the others.
+    /// The caller's amounts, if [`Draft::complete`] filled in others.
     pub(crate) fn given(&self) -> Option<&Given> {
         self.given.as_ref()
     }
 
-    /// Checks that nothing is missing, forbidden or too often there, and that all amounts could be computed. Number and
-    /// expiry may still be absent.
+    /// Checks that no field is missing, forbidden or repeated too often, and that all amounts could be computed. Number
+    /// and expiry may still be absent.
     ///
     /// # Errors
     ///
@@ -144,7 +144,7 @@ impl Draft {
         let mut violations = Checker::check(&self.document, self.receipt_type, Stage::Draft);
         advise_indicator(&self.document, &mut violations);
         if let (Amounts::Scaled, Some(computed)) = (self.amounts, &self.computed) {
-            // An amount is still missing only where something else is, or where a problem says why.
+            // An amount is still missing only because of another fault, or because of a problem that gives the reason.
             let told = |field: &str| !computed.problems.is_empty() || totals::ALWAYS_COMPUTED.contains(&field);
             violations.retain(|violation| !is_computed(violation, told));
         }
@@ -176,8 +176,8 @@ impl Draft {
         }
     }
 
-    /// Whether the field that is missing here is one that [`Draft::complete`] fills in. A price is, when the line has
-    /// one in another currency.
+    /// Whether [`Draft::complete`] fills in the missing field. It fills in a price if the line has one in another
+    /// currency.
     fn will_be_computed(&self, violation: &Violation) -> bool {
         let priced_elsewhere = self.document.encabezado.otra_moneda.tipo_cambio.is_some();
         let is_price = violation.path.last().is_some_and(|field| field == "PrecioUnitarioItem");
@@ -226,22 +226,22 @@ impl Ecf {
         &self.document
     }
 
-    /// What the amounts must be, when the draft computed it.
+    /// The computed amounts, if the draft was completed.
     pub fn computed(&self) -> Option<&Computed> {
         self.computed.as_ref()
     }
 
-    /// Whether a summary is sent in its place.
+    /// Whether a summary is sent instead.
     pub fn goes_as_summary(&self) -> bool {
         self.receipt_type == ReceiptType::E32 && is_below_threshold(&self.document)
     }
 
-    /// Gives the receipt its number and, where its type carries one, the expiry of the number's range.
+    /// Assigns the number and, if the type has one, the expiry of the number's range.
     ///
     /// # Errors
     ///
-    /// When the number is of another type, the payload brought another number or expiry, or the type carries an expiry
-    /// and none is known.
+    /// When the number is of another type, when the payload contains another number or expiry, or when the type
+    /// requires an expiry and none is known.
     pub fn numbered(mut self, encf: Encf, expiry: Option<Fecha>) -> Result<Numbered, Box<Violation>> {
         if encf.receipt_type() != self.receipt_type {
             return Err(Box::new(wrong_type_of_number(encf, self.receipt_type)));
@@ -278,7 +278,7 @@ impl Ecf {
     }
 }
 
-/// Whether a field is missing here that is computed when it can be.
+/// Whether the violation is about a missing field that can be computed.
 fn is_computed(violation: &Violation, which: impl Fn(&str) -> bool) -> bool {
     let Some(field) = violation.path.last().filter(|_| violation.code == "ESTRUCTURA-01") else {
         return false;
@@ -287,7 +287,8 @@ fn is_computed(violation: &Violation, which: impl Fn(&str) -> bool) -> bool {
     computed.any(|name| name == field) && which(field)
 }
 
-/// More lines than the schema allows in a consumer invoice that is sent in full: [`Limit`](crate::field::Limit) does not know the total.
+/// A violation if a consumer invoice that is sent in full has more lines than the schema allows.
+/// [`Limit`](crate::field::Limit) cannot check it, because the limit depends on the total.
 pub(crate) fn too_many_lines(document: &Document, receipt_type: ReceiptType) -> Option<Violation> {
     let lines = document.detalles_items.item.len();
     if receipt_type != ReceiptType::E32 || is_below_threshold(document) || lines <= LINES_SENT_IN_FULL {
@@ -308,7 +309,7 @@ pub(crate) fn is_below_threshold(document: &Document) -> bool {
     total.is_some_and(|total| total.value() < SUMMARY_THRESHOLD)
 }
 
-/// What the authority's own examples call a buyer who gave no name.
+/// The name of an anonymous buyer, as in the authority's own examples.
 pub(crate) fn anonymous_buyer() -> Texto {
     "CONSUMIDOR FINAL"
         .parse()

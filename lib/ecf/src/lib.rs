@@ -1,8 +1,8 @@
 //! The Dominican electronic fiscal receipt (e-CF) as a pure domain: value types, documents, XML and states.
 //!
 //! Start at [`Draft`]: it reads a caller's JSON ([`Node`]) into a typed [`document::Document`], whose fields are each
-//! declared once (see `field`). A draft that is complete becomes an [`Ecf`], with its number a [`Numbered`], and that
-//! writes the canonical bytes to sign. Nothing here knows HTTP, AWS or a clock.
+//! declared once (see `field`). A complete draft becomes an [`Ecf`], and with its number a [`Numbered`], which writes
+//! the canonical bytes to sign. The crate does not depend on HTTP, AWS or a clock.
 
 #![warn(clippy::float_arithmetic)]
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test"))]

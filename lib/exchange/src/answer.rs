@@ -1,7 +1,8 @@
-//! What a buyer answers to a receipt of ours (ACECF), verified and held against the receipt.
+//! A buyer's answer to a receipt that we issued (ACECF): verified, and compared with the receipt.
 //!
-//! An answer repeats what the receipt says; amounts are compared by value, since the authority's own sender writes them without
-//! decimals. The first answer of a trusted signer is final; one of an unknown signer is provisional until then.
+//! An answer repeats fields of the receipt. Amounts are compared by value, since the authority's own sender writes them
+//! without decimals. The first answer of a trusted signer is final. An answer of an unknown signer is provisional until
+//! then.
 
 use ecf::catalogue::EstadoAprobacion;
 use ecf::messages::Acecf;
@@ -15,7 +16,7 @@ use ecf_webhooks::News;
 use jiff::Timestamp;
 use xmldsig::{Limits, Verified};
 
-/// Why an answer is not taken, in a code and a sentence.
+/// Why an answer is rejected: a code and a sentence.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{why}")]
 pub struct NotTaken {
@@ -29,21 +30,21 @@ pub struct SignedAnswer {
     pub detail: DetalleAprobacionComercial,
     pub estado: EstadoAprobacion,
     pub signer: Signer,
-    /// Whether the signer's names are proven.
+    /// Whether the signer's certificate chain is trusted.
     pub signer_trusted: bool,
 }
 
 impl NotTaken {
-    /// Not taken for this reason.
+    /// A rejection with this code and this reason.
     pub fn because(code: &'static str, why: impl Into<String>) -> Self {
         Self { code, why: why.into() }
     }
 }
 
-/// Reads and verifies an answer, whose form must be that of the official schema, and judges its signer.
+/// Reads and verifies an answer, which must conform to the official schema, and judges its signer.
 ///
 /// # Errors
-/// When the authorities cannot be read; inside, `signature` or `structure` with what is wrong.
+/// When the trusted authorities cannot be read. The inner error has code `signature` or `structure` and a reason.
 pub async fn read(
     judge: &Judge,
     document: &[u8],
@@ -108,10 +109,10 @@ pub fn may_be_approved(encf: &Encf) -> Result<(), NotTaken> {
     Err(NotTaken::because("type_not_approved", why))
 }
 
-/// Whether an answer fits the receipt that it names.
+/// Checks that an answer matches the receipt that it names.
 ///
 /// # Errors
-/// What does not fit. Also when the record holds no amount, which is told as such.
+/// The field that does not match, or that the record holds no amount to compare.
 pub fn hold_against(detail: &DetalleAprobacionComercial, receipt: &Receipt) -> Result<(), NotTaken> {
     if !receipt.ecf_type.is_approved_by_buyers() {
         let why = format!("receipts of type {} are not approved", receipt.ecf_type);
@@ -146,11 +147,11 @@ pub fn hold_against(detail: &DetalleAprobacionComercial, receipt: &Receipt) -> R
     Ok(())
 }
 
-/// Stores an answer on its receipt, bytes first, together with its announcement. The first answer stays, unless it was
-/// provisional and this one is of a trusted signer. Gives the announcement that is to be published, if there is one.
+/// Stores an answer on its receipt together with its announcement, bytes first. The first answer stays, unless it was
+/// provisional and the new one has a trusted signer. Returns the announcement to publish, if there is one.
 ///
 /// # Errors
-/// Failures of the store; inside, `answered_already` when the buyer gave another answer before.
+/// Failures of the store. The inner error is `answered_already` when the buyer gave a different answer before.
 pub async fn keep(
     table: &Table,
     artifacts: &Artifacts,

@@ -1,4 +1,4 @@
-//! Telling the issuer and the tax authority of an approval, each by itself.
+//! Delivery of an approval to the issuer and to the tax authority, independently of each other.
 
 use std::time::Duration;
 
@@ -14,11 +14,11 @@ const NO_CERTIFICATE: &str = "the company has no certificate that is valid now";
 const NO_ANSWER: &str = "no answer in time";
 
 impl Exchange {
-    /// Makes one attempt to tell whoever of the two was not told yet, for at most `patience` each, and plans the next. Gives the
-    /// approval as it stands then.
+    /// Makes one attempt to deliver an approval to each recipient that is still pending, and schedules the next. Each
+    /// call is limited to `patience`. Returns the approval in its new state.
     ///
     /// # Errors
-    /// When the store fails; the due index brings the approval back.
+    /// When the store fails; the due index finds the approval again.
     pub async fn tell(&self, scope: &Scope, approval: Approval, patience: Duration) -> Result<Approval, StoreError> {
         let now = self.clock.now();
         if !approval.issuer.is_pending() && !approval.authority.is_pending() {
@@ -66,7 +66,7 @@ impl Exchange {
         Ok(approval)
     }
 
-    /// Writes down what came of an attempt, and when the next one comes.
+    /// Records the result of an attempt and the time of the next one.
     async fn plan(&self, scope: &Scope, approval: &mut Approval) -> Result<(), StoreError> {
         let now = self.clock.now();
         let is_open = approval.issuer.is_pending() || approval.authority.is_pending();
@@ -180,7 +180,7 @@ impl Exchange {
                 words: None,
                 at: Some(now),
             },
-            // The standard knows two answers, 200 and 400.
+            // The standard defines two answers, 200 and 400.
             Ok(reply) if matches!(reply.status, 400 | 422) => Told {
                 state: ToldState::Refused,
                 words: Some(excerpt(&reply).into()),
@@ -202,7 +202,7 @@ impl Exchange {
             .tokens
             .session(scope.environment, identity)
             .of_company(&scope.company);
-        // An address that failed before may have moved.
+        // After a failed attempt the address may have changed.
         let wanted = if approval.attempts > 1 {
             Wanted::Fresh
         } else {

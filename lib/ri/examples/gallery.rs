@@ -1,6 +1,6 @@
 //! Prints a receipt of every type on every paper, as PDF and as PNG: `cargo run -p ecf-ri --example gallery -- DIR`.
 //!
-//! The images in `docs/images` were made with it.
+//! The images in `docs/images` come from this program.
 
 use std::error::Error;
 use std::fs;
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Every page as an image beside the PDF.
+/// Renders every page as an image beside the PDF.
 fn paint(pdf: Vec<u8>, path: &std::path::Path) -> Result<(), Box<dyn Error>> {
     let pdf = Pdf::new(pdf).map_err(|error| format!("{error:?}"))?;
     let settings = PixmapSettings {

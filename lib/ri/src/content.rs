@@ -1,7 +1,7 @@
-//! What is printed, in the order and the words of the authority's models; where it stands on the paper is for the layouts.
+//! The printed content, in the order and the words of the authority's models. The layouts decide about positions.
 //!
 //! Labels are Spanish, as the authority words them. Texts of the document pass through [`printable`], amounts through
-//! [`crate::amount`]: both keep what the document says.
+//! [`crate::amount`]; both preserve the document's meaning.
 
 mod lines;
 mod totals;
@@ -26,33 +26,33 @@ pub(crate) struct Pair {
     pub(crate) value: String,
 }
 
-/// All that is printed of one receipt.
+/// Everything that is printed of one receipt.
 #[derive(Debug)]
 pub(crate) struct Content {
     /// The type in words.
     pub(crate) title: &'static str,
-    /// The trade name, where it is another than the legal one.
+    /// The trade name, if it differs from the legal name.
     pub(crate) trade_name: Option<String>,
     pub(crate) legal_name: String,
     pub(crate) issuer: Vec<Pair>,
-    /// How to reach the issuer, without labels.
+    /// The issuer's contact data, without labels.
     pub(crate) contact: Vec<String>,
-    /// The number and what goes with it.
+    /// The number, and the fields printed with it.
     pub(crate) identity: Vec<Pair>,
     pub(crate) buyer: Vec<Pair>,
-    /// How it is paid, and the numbers that both sides know it by.
+    /// Terms of payment, and reference numbers of both parties.
     pub(crate) terms: Vec<Pair>,
     pub(crate) lines: Lines,
     pub(crate) totals: Vec<Total>,
-    /// The code of the other currency, when there is one.
+    /// The code of the other currency, if the receipt has one.
     pub(crate) currency: Option<&'static str>,
-    /// Sentences below the totals.
+    /// Sentences that are printed below the totals.
     pub(crate) legends: Vec<String>,
     pub(crate) signature: [Pair; 2],
     /// The day and time of signing, as in the document.
     pub(crate) signed_at: ecf::FechaHora,
     pub(crate) encf: String,
-    /// What stands above the title on every sheet.
+    /// The mark above the title on every sheet.
     pub(crate) mark: Option<&'static str>,
 }
 
@@ -61,9 +61,9 @@ const DEFERRED: &str = "e-CF emitido en modalidad Envío Diferido, podrá ser co
                         las veinticuatro (24) horas.";
 const CONTINGENCY: &str = "e-CF emitido en modalidad de Contingencia, el cual podrá ser consultado para su validez fiscal, \
                            a partir de las setenta y dos (72) horas.";
-/// In the words of the authority's own tool (manual of July 2026).
+/// As worded by the authority's own tool (manual of July 2026).
 const REJECTED: &str = "e-CF sin valor fiscal";
-/// Customary, and what tells the paper from the receipt itself.
+/// Customary; it distinguishes the print from the receipt itself.
 pub(crate) const CLOSING: &str = "Representación impresa de un e-CF";
 
 impl Content {
@@ -209,7 +209,7 @@ fn value<T: Display>(field: &Option<T>) -> Option<String> {
     field.as_ref().map(ToString::to_string)
 }
 
-/// The address with municipality and province in words.
+/// The address, with municipality and province in words.
 fn address(
     street: &Option<ecf::Texto>,
     municipio: Option<ProvinciaMunicipio>,
@@ -220,7 +220,7 @@ fn address(
     (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// The name of a place without the word that says what it is.
+/// The name of a place without the word for its kind.
 fn place(code: ProvinciaMunicipio) -> String {
     let words = code.words();
     let name = words

@@ -17,11 +17,11 @@ pub enum Format {
     Roll58,
 }
 
-/// A name that is no paper.
+/// A name that does not denote a paper.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("format {given:?} is not one of letter, roll80, roll58")]
 pub struct UnknownFormat {
-    /// The text as it came.
+    /// The text as received.
     pub given: String,
 }
 
@@ -29,7 +29,7 @@ impl Format {
     /// All papers.
     pub const ALL: [Self; 3] = [Self::Letter, Self::Roll80, Self::Roll58];
 
-    /// The name in addresses and file names.
+    /// The name in URLs and file names.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Letter => "letter",

@@ -1,4 +1,4 @@
-//! The letter sheet: issuer left, number right, the lines as a table, QR code and totals at the foot.
+//! The letter sheet: issuer left, number right, the lines as a table, QR code and totals at the bottom.
 
 mod table;
 
@@ -25,11 +25,12 @@ const GAP: f32 = 8.0;
 const GRAY: Color = Color::gray(110);
 const RULE: Color = Color::gray(200);
 
-/// The dots of an office printer, of which others have a multiple. The QR code stands two centimetres from the edges of the sheet at least, and three millimetres around it are free.
+/// A dot at 300 dpi; other office printers have a multiple of that resolution. The QR code is at least two centimetres
+/// from the edges of the sheet, with three millimetres of free space around it.
 const DOT: f32 = 72.0 / 300.0;
 const SYMBOL_X: f32 = 20.0 * MM;
 const QUIET: f32 = 3.0 * MM;
-/// Below it stand the code, the instant of signing and the foot.
+/// Below the QR code are the security code, the time of signing and the footer.
 const FOOT: Span = BODY;
 const FOOT_HEIGHT: f32 = 13.0 * MM;
 const SIGNATURE: Style = Style::regular(8.0);
@@ -71,7 +72,7 @@ pub(crate) fn lay_out(receipt: &Receipt, content: &Content, design: &Design, sym
     sheets.collect()
 }
 
-/// The head of every sheet; returns where the table starts.
+/// Writes the head of every sheet; returns where the table starts.
 fn write_head(sheet: &mut Sheet, content: &Content, design: &Design) -> f32 {
     let left = Span { x: LEFT, width: 310.0 };
     let right = Span {
@@ -122,7 +123,7 @@ fn write_head(sheet: &mut Sheet, content: &Content, design: &Design) -> f32 {
     y + GAP
 }
 
-/// The buyer left, the terms right.
+/// Writes the buyer left and the terms right.
 fn write_parties(sheet: &mut Sheet, content: &Content, y: f32) -> f32 {
     if content.buyer.is_empty() && content.terms.is_empty() {
         return y - GAP;
@@ -144,17 +145,17 @@ fn write_pairs(sheet: &mut Sheet, pairs: &[Pair], span: Span, y: f32, style: Sty
         .fold(y, |y, pair| sheet.pair(pair.label, &pair.value, span, y, style))
 }
 
-/// What stands at the foot of every sheet, measured once.
+/// The footer of every sheet, measured once.
 struct Foot {
     legends: Vec<String>,
     closing: String,
     symbol_side: f32,
-    /// Where the legends start.
+    /// The vertical position of the legends.
     legends_y: f32,
 }
 
 impl Foot {
-    /// Where the foot starts when the sums beside the QR code are this high.
+    /// The vertical position of the footer, given the height of the sums beside the QR code.
     fn top(&self, sums_height: f32) -> f32 {
         let symbol = QUIET + self.symbol_side + QUIET + 2.0 * SIGNATURE.line_height();
         self.legends_y - symbol.max(sums_height + GAP) - GAP
@@ -170,7 +171,7 @@ fn foot(content: &Content, design: &Design, symbol: &Symbol) -> Foot {
         Some(footer) if !footer.is_empty() => format!("{CLOSING}  ·  {footer}"),
         _ => CLOSING.to_owned(),
     };
-    // Its first line stands beside the page number; a long footer is cut there, since the law asks for none of it.
+    // The closing line shares its row with the page number. A longer one is cut, since the law requires none of it.
     let mut closing = LEGEND.lines(&closing, FOOT.width - 90.0);
     closing.truncate(1);
     Foot {
@@ -191,7 +192,7 @@ fn totals_height(totals: &[Total], content: &Content) -> f32 {
     head + totals.iter().map(row_height).sum::<f32>()
 }
 
-/// Room for all subtotals that a page can have.
+/// The height of all subtotals that a page can have.
 const SUBTOTALS_HEIGHT: f32 = 8.0 * 13.2 + 8.0;
 
 fn style_of(total: &Total) -> Style {
@@ -246,7 +247,7 @@ fn write_foot(sheet: &mut Sheet, content: &Content, part: &Part, index: usize, f
     }
 }
 
-/// The totals, or the subtotals of the page, with a column for the other currency when there is one.
+/// Writes the totals, or the page's subtotals, with a column for the other currency if there is one.
 fn write_sums(sheet: &mut Sheet, rows: &[Total], currency: Option<&str>, top: f32, index: usize) {
     let table = Table::Totals(index);
     let main = currency.map_or(1.0, |_| 0.5);
@@ -287,7 +288,7 @@ fn write_sums(sheet: &mut Sheet, rows: &[Total], currency: Option<&str>, top: f3
             y,
             style,
         );
-        // Sixteen digits do not fit into half of the box: the amount shrinks, no digit is lost.
+        // Sixteen digits do not fit into half of the box: the type shrinks, and no digit is lost.
         let widest = style
             .width(&total.amount)
             .max(total.other.as_ref().map_or(0.0, |other| style.width(other)));

@@ -1,8 +1,8 @@
 //! The printed representation (RI) of a receipt: from its signed bytes to a PDF, with the QR code of its stamp.
 //!
-//! The crate is pure: the same bytes and the same [`Options`] give the same PDF, and nothing is printed that the signature
-//! does not cover but the issuer's [`Design`]. Start at [`render`]. `content` says what is printed, in the words of the
-//! authority; `letter` and `roll` say where; `pdf` writes it as tagged PDF/A-2a.
+//! The crate is pure: the same bytes and the same [`Options`] give the same PDF. Everything printed is covered by the
+//! signature, except the issuer's [`Design`]. Start at [`render`]. `content` selects what is printed, in the words of
+//! the authority; `letter` and `roll` lay it out; `pdf` writes it as tagged PDF/A-2a.
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test"))]
 
@@ -30,68 +30,70 @@ pub use format::{Format, UnknownFormat};
 use content::Content;
 use receipt::Receipt;
 
-/// Which layouts these are. Whoever keeps what was rendered makes it anew under another edition: raise it with every change that shows.
+/// The version of the layouts. Stored prints of another edition are rendered again: raise it with every visible change.
 pub const EDITION: &str = "1";
 
 /// How a receipt is printed.
 #[derive(Debug, Clone, Copy)]
 pub struct Options<'a> {
-    /// Where the receipt was issued: it stands in the address of the QR code.
+    /// Where the receipt was issued; part of the URL in the QR code.
     pub environment: Environment,
-    /// The authority's hosts in that address.
+    /// The authority's hosts for that URL.
     pub hosts: &'a StampHosts,
     /// The paper.
     pub format: Format,
-    /// How it was issued and what became of it, which the receipt does not say itself.
+    /// How the receipt was issued and whether it was rejected; the document does not say it.
     pub mode: Mode,
-    /// What the issuer adds.
+    /// The issuer's design.
     pub design: &'a Design,
 }
 
-/// How the receipt was issued and what became of it. Deferred sending is not among them: the receipt carries it.
+/// How the receipt was issued and whether it was rejected. Deferred sending is not a mode: the document itself states
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Mode {
     /// The authority could be reached.
     #[default]
     Normal,
-    /// The authority could not be reached: the paper says from when on the receipt can be looked up.
+    /// The authority could not be reached: the print says from when the receipt can be looked up.
     Contingency,
-    /// The authority rejected the receipt: every sheet says that it has no fiscal value, as the authority's own tool does.
+    /// The authority rejected the receipt: every sheet says that it has no fiscal value, as in the authority's own
+    /// tool.
     Rejected,
 }
 
-/// Why a receipt is not printed.
+/// Why a receipt cannot be printed.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum RiError {
-    /// The signature does not hold, so that nothing says whose words these are.
+    /// The signature is invalid, so the content is not authentic.
     #[error("the signature of the receipt does not hold")]
     Signature(#[from] Box<VerifyError>),
-    /// The signed bytes are no receipt.
+    /// The signed bytes are not a receipt.
     #[error("the signed document is no receipt")]
     Document(#[from] XmlError),
-    /// The receipt lacks what the QR code needs.
+    /// The receipt lacks fields that the QR code needs.
     #[error("the receipt lacks what its stamp needs; at fault: {}", paths.join(", "))]
     Incomplete {
-        /// Paths of the fields at fault.
+        /// Paths of the missing or invalid fields.
         paths: Vec<String>,
     },
-    /// No QR code holds the address.
+    /// The URL is too long for a QR code.
     #[error("the address of the stamp has {bytes} bytes, a QR code holds 2331 at most")]
     AddressTooLong {
-        /// Its length.
+        /// Its length in bytes.
         bytes: usize,
     },
-    /// The PDF library refused the document.
+    /// The PDF library rejected the document.
     #[error("the PDF was not written: {0}")]
     Pdf(String),
 }
 
-/// The PDF of a signed receipt.
+/// Renders a signed receipt as PDF.
 ///
 /// # Errors
 ///
-/// When the bytes are not a receipt with a valid signature and all that its stamp needs.
+/// When the bytes are not a receipt with a valid signature, or lack fields that its stamp needs.
 pub fn render(signed: &[u8], options: &Options<'_>) -> Result<Vec<u8>, RiError> {
     let receipt = Receipt::read(signed, options.environment, options.hosts)?;
     let symbol = qr::Symbol::of(&receipt.stamp)?;

@@ -1,8 +1,8 @@
 //! The one place that reads the process environment.
 //!
-//! Each function reads its settings once, from an [`Env`]: the process's when deployed, the template's own values in the
-//! local system, where many functions share a process. An empty value counts as absent: a template parameter that was
-//! left blank arrives as an empty variable.
+//! Each function reads its settings once, from an [`Env`]. When deployed, these are the variables of the process. In
+//! the local system many functions share one process, and the values come from the template. An empty value counts as
+//! absent, because a template parameter that is left blank arrives as an empty variable.
 
 use std::{collections::BTreeMap, fmt::Display, str::FromStr, sync::Arc};
 
@@ -21,7 +21,7 @@ pub enum EnvError {
     },
 }
 
-/// Where a function's variables come from. Clones share them.
+/// The variables of a function. Clones share them.
 #[derive(Debug, Clone)]
 pub struct Env(Source);
 
@@ -37,17 +37,23 @@ impl Env {
         Self(Source::Process)
     }
 
-    /// These variables and no others.
+    /// Exactly these variables.
     pub fn of(variables: BTreeMap<String, String>) -> Self {
         Self(Source::Given(Arc::new(variables)))
     }
 
-    /// Reads a variable that must be there.
+    /// Reads a required variable.
+    ///
+    /// # Errors
+    /// Fails when the variable is missing, empty or not UTF-8.
     pub fn required(&self, name: &'static str) -> Result<String, EnvError> {
         self.optional(name)?.ok_or(EnvError::Missing { name })
     }
 
-    /// Reads a variable that must be there into a type. Not for secrets: the error shows the value.
+    /// Reads a required variable and parses it. Not for secrets: the error contains the value.
+    ///
+    /// # Errors
+    /// Fails when the variable is missing, empty, not UTF-8, or not a `T`.
     pub fn required_as<T>(&self, name: &'static str) -> Result<T, EnvError>
     where
         T: FromStr<Err: Display>,
@@ -55,7 +61,10 @@ impl Env {
         parse(name, self.required(name)?)
     }
 
-    /// Reads a variable that may be left out.
+    /// Reads an optional variable.
+    ///
+    /// # Errors
+    /// Fails when the value is not UTF-8.
     pub fn optional(&self, name: &'static str) -> Result<Option<String>, EnvError> {
         let value = match &self.0 {
             Source::Given(variables) => variables.get(name).cloned(),
@@ -64,7 +73,10 @@ impl Env {
         Ok(value.filter(|value| !value.is_empty()))
     }
 
-    /// Reads a variable into a type, `None` when it is left out. Not for secrets: the error shows the value.
+    /// Reads an optional variable and parses it. Not for secrets: the error contains the value.
+    ///
+    /// # Errors
+    /// Fails when the value is not UTF-8 or not a `T`.
     pub fn parsed<T>(&self, name: &'static str) -> Result<Option<T>, EnvError>
     where
         T: FromStr<Err: Display>,
@@ -123,7 +135,7 @@ mod tests {
 
     #[test]
     fn a_present_variable_is_read() {
-        // Cargo sets this one for every test process.
+        // Cargo sets this variable for every test process.
         assert_eq!(Env::process().required("CARGO_PKG_NAME").as_deref(), Ok("ecf-runtime"));
         assert_eq!(given(&[("A", "7")]).required_as("A"), Ok(7));
     }

@@ -1,7 +1,7 @@
-//! The body of an event: flat JSON, fixed once.
+//! The body of an event: a flat JSON object that never changes.
 //!
-//! Everything comes from the receipt as the verdict left it, the instant included, so that every attempt sends the same
-//! bytes: a receiver may verify them raw and drop what it has seen by (`public_id`, `event`).
+//! All values come from the receipt at the time of its verdict, the timestamp included, so every attempt sends the same
+//! bytes. A receiver can verify the raw bytes and drop duplicates by (`public_id`, `event`).
 
 use ecf::{ReceiptState, StampHosts};
 use ecf_store::{Receipt, WebhookId};
@@ -19,8 +19,8 @@ pub struct NotFinal {
     pub state: ReceiptState,
 }
 
-/// The fields in the order of the specification; what is absent is left out. The authority's name has two spellings, and
-/// both are served.
+/// The fields in the order of the specification; absent values are left out. The authority's answer has two names, and
+/// both are sent.
 #[derive(Serialize)]
 struct Payload<'a> {
     event: &'a str,
@@ -53,9 +53,9 @@ struct Payload<'a> {
     sign_date: Option<&'a str>,
 }
 
-/// The event of a receipt's verdict, and its bytes.
+/// The event of a receipt's verdict, and its body.
 ///
-/// `stamp_hosts` completes the address behind the receipt's QR symbol, which is derived and not kept.
+/// `stamp_hosts` completes the URL of the receipt's QR code, which is derived and not stored.
 ///
 /// # Errors
 /// When the receipt has no final fiscal state.
@@ -77,8 +77,8 @@ pub fn event_body(receipt: &Receipt, stamp_hosts: &StampHosts) -> Result<(EventN
         security_code,
         taxauth_security_code: security_code,
         dgii_security_code: security_code,
-        // The verdict's instant. Nothing else moves a final receipt's `updated_at` but news of its delivery, so the
-        // fallback serves records that never had one.
+        // The instant of the verdict. `updated_at` of a final receipt changes only with its delivery, so the fallback
+        // serves records without `completed_at`.
         timestamp: &without_offset(receipt.completed_at.unwrap_or(receipt.updated_at)),
         taxauth_response,
         dgii_response: taxauth_response,
@@ -88,7 +88,7 @@ pub fn event_body(receipt: &Receipt, stamp_hosts: &StampHosts) -> Result<(EventN
     Ok((event, body))
 }
 
-/// The body of the dry run: the same shape with nothing of a receipt; `public_id` is the webhook's.
+/// The body of a test event: the same shape without a receipt; `public_id` is the webhook's id.
 #[must_use]
 pub fn test_event_body(webhook: &WebhookId, company_rnc: &str, now: Timestamp) -> Vec<u8> {
     bytes(&Payload {
@@ -115,14 +115,14 @@ fn bytes(payload: &Payload<'_>) -> Vec<u8> {
     serde_json::to_vec(payload).expect("texts and checked JSON always serialize")
 }
 
-/// The answer as kept, when it is the object that the contract promises.
+/// The stored answer, if it is a JSON object as the contract promises.
 fn object(json: &str) -> Option<&RawValue> {
     serde_json::from_str::<&RawValue>(json)
         .ok()
         .filter(|raw| raw.get().starts_with('{'))
 }
 
-/// UTC to the second, without an offset because the contract says so.
+/// UTC in whole seconds, without an offset as the contract requires.
 pub(crate) fn without_offset(instant: Timestamp) -> String {
     Offset::UTC
         .to_datetime(instant)

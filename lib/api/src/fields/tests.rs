@@ -11,7 +11,7 @@ fn fields(root: &'static str, json: &str) -> Fields {
     Fields::new(root, members)
 }
 
-/// Reads one field of a body and gives its value, or its only error as `(type, msg, ctx)`.
+/// Reads one field of a body and returns its value, or its only error as `(type, msg, ctx)`.
 fn read<T>(json: &str, end: impl FnOnce(&mut Fields) -> Option<T>) -> Result<Option<T>, (String, String, Value)> {
     let mut fields = fields("body", json);
     let value = end(&mut fields);
@@ -194,7 +194,7 @@ fn an_instant_without_offset_is_local_time_of_the_country() {
         ("2026-11-27T14:00:00Z", Some(ten)),
         ("2026-11-27T10:00:00-04:00", Some(ten)),
         ("2026-11-27T16:00:00+02:00", Some(ten)),
-        // As a query gives it when the plus sign was not encoded.
+        // The value in a query whose plus sign was not encoded.
         ("2026-11-27T16:00:00 02:00", Some(ten)),
         ("2026-11-27T10:00:00", Some(ten)),
         ("2026-11-27 10:00:00", Some(ten)),

@@ -1,6 +1,6 @@
-//! A receipt as the API shows it.
+//! A receipt in the API.
 //!
-//! Optional fields that are absent are `null`, not left out, so that a reader sees what there is to expect.
+//! Absent optional fields are `null`, not omitted, so that a reader sees every field.
 
 use std::collections::BTreeMap;
 
@@ -149,7 +149,7 @@ impl From<&BuyerAnswer> for BuyerAnswerView {
 }
 
 impl DocumentView {
-    /// The receipt as it stands, its stamp at these hosts.
+    /// The view of a receipt; its stamp uses these hosts.
     pub fn of(receipt: &Receipt, hosts: &StampHosts) -> Self {
         let signed = receipt.signed.as_ref();
         Self {
@@ -193,7 +193,7 @@ pub struct FullDocumentView {
 }
 
 impl FullDocumentView {
-    /// The receipt as it stands, its stamp at these hosts, in a deployment that retains documents for this number of years.
+    /// The view of a receipt; its stamp uses these hosts, and the deployment retains documents for `retention_years`.
     pub fn of(receipt: &Receipt, hosts: &StampHosts, retention_years: u32) -> Self {
         Self {
             document: DocumentView::of(receipt, hosts),
@@ -225,7 +225,7 @@ impl ArtifactsView {
         let is_signed = receipt.signed.is_some();
         let has_rfce = receipt.signed.as_ref().is_some_and(|signed| signed.rfce.is_some());
         let has_response = receipt.taxauth_response.is_some();
-        // The generated XML is the signed one without its signature, the RI is made of it when it is asked for.
+        // The generated XML is the signed one without its signature; the RI is rendered on request.
         let files = [
             ("generated_xml", "generated-xml", is_signed),
             ("signed_xml", "signed-xml", is_signed),

@@ -1,4 +1,4 @@
-//! Whether what must be there is there, and nothing that must not.
+//! Checks presence: mandatory fields must be present, forbidden ones absent.
 
 use std::collections::HashSet;
 
@@ -6,7 +6,7 @@ use super::{Block, Content, Field, Form, Member, Presence, refusal};
 use crate::violation::{UNKNOWN_FIELD, Violation};
 use crate::{Fecha, ReceiptType};
 
-/// A walk over a document that collects what is missing, forbidden or too often there.
+/// Collects missing, forbidden and repeated fields of a document.
 #[derive(Debug)]
 pub(crate) struct Checker {
     receipt_type: ReceiptType,
@@ -15,16 +15,16 @@ pub(crate) struct Checker {
     violations: Vec<Violation>,
 }
 
-/// How far the document has come.
+/// How complete the document must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// Number, expiry and instant of signing may still be missing.
+    /// Number, expiry and signing time may be missing.
     Draft,
-    /// Nothing may be missing.
+    /// No mandatory field may be missing.
     Whole,
 }
 
-/// Fields that are assigned later: the number with its expiry from a range, the instant of signing.
+/// Fields that are assigned later: the number and its expiry from a range, and the signing time.
 const ASSIGNED_LATER: [&str; 3] = ["eNCF", "FechaVencimientoSecuencia", "FechaHoraFirma"];
 
 /// The code of a list with more elements than allowed.
@@ -43,7 +43,7 @@ impl Checker {
         checker.violations
     }
 
-    /// Adds to the faults of reading what is missing beside them. What could not be read is not missing too.
+    /// Adds missing fields to the faults of reading. A field that could not be read is not also reported as missing.
     pub(crate) fn check_beside(
         document: &impl Block,
         receipt_type: ReceiptType,
@@ -51,7 +51,7 @@ impl Checker {
         faults: &mut Vec<Violation>,
     ) {
         let mut found = Self::check(document, receipt_type, stage);
-        // An unknown name says nothing of the fields beside it.
+        // An unknown name says nothing about other fields.
         let told: Vec<&[String]> = faults
             .iter()
             .filter(|fault| fault.code != UNKNOWN_FIELD)
@@ -60,7 +60,7 @@ impl Checker {
         let above: HashSet<&[String]> = told.iter().flat_map(|path| prefixes(path)).collect();
         let exact: HashSet<&[String]> = told.iter().copied().collect();
         found.retain(|missing| {
-            // A list that is too long is no consequence of what is wrong in its elements.
+            // A list that is too long is an independent fault, not a consequence of faults in its elements.
             let is_too_long = missing.code == TOO_OFTEN;
             let missing = missing.path.as_slice();
             (is_too_long || !above.contains(missing)) && !prefixes(missing).any(|prefix| exact.contains(prefix))
@@ -89,7 +89,7 @@ impl Checker {
         self.path.pop();
     }
 
-    /// Each element of a list, and their count. The path stands at the list.
+    /// Checks each element of a list, and their number. The current path is that of the list.
     pub(crate) fn list<C: Content>(&mut self, field: &'static Field, list: &[C]) {
         let limit = field.limit.of(self.receipt_type);
         if list.len() > limit as usize {
@@ -150,7 +150,7 @@ pub(super) fn too_many(path: Vec<String>, field: &Field, count: usize, limit: u3
         .with_expected(format!("at most {limit}"))
 }
 
-/// The path and all paths above it, up to the root's.
+/// The path and all its ancestors, up to the root.
 fn prefixes(path: &[String]) -> impl Iterator<Item = &[String]> {
     (0..=path.len()).map(|length| &path[..length])
 }

@@ -1,4 +1,4 @@
-//! How a value that cannot be read is refused: what came, and what to write where that can be known.
+//! The refusal of a value that cannot be read: the given value and, if known, what to write.
 
 use rust_decimal::Decimal;
 
@@ -79,7 +79,7 @@ pub(super) fn decimal(error: DecimalError) -> Problem {
     }
 }
 
-/// A sign where none may be, or zero where the field is to be left out.
+/// A sign that is not allowed, or a zero where the field should be left out.
 pub(super) fn sign(given: &str, value: Decimal, kind: &'static str, expected: &str) -> Problem {
     let problem = |message: String| Problem::new("ESTRUCTURA-23", kind, message);
     match given.strip_prefix('+') {
@@ -104,7 +104,7 @@ pub(super) fn whole_number(field: &str, text: &str) -> Problem {
     }
 }
 
-/// What to write in place of a value, and the sentence that says so.
+/// What to write instead of a value, and the sentence about it.
 pub(super) struct Advice {
     pub(super) message: String,
     pub(super) write: String,
@@ -197,7 +197,7 @@ pub(super) fn code(text: &str, catalogue: Catalogue, also: &[(&str, &str)], cont
     problem(format!("{given} is not a code of {field}: {all}")).expecting(all)
 }
 
-/// The entries of a short catalogue, or how many a long one has.
+/// The entries of a short catalogue, or the number of entries of a long one.
 pub(super) fn all_of(catalogue: Catalogue) -> String {
     const WORTH_LISTING: usize = 20;
     let [(first, _), .., (last, _)] = catalogue else {

@@ -1,4 +1,4 @@
-//! How the value types are read from the text of a payload and written into XML.
+//! Reads the value types from the text of a payload, and writes them into XML.
 
 use std::io::Write as _;
 
@@ -15,7 +15,7 @@ use crate::{
     TipoCambio,
 };
 
-/// A scalar of the payload: its text, and whether JSON wrote it as a number.
+/// A scalar of the payload: its text, and whether it is a JSON number.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Scalar<'a> {
     pub(crate) text: &'a str,
@@ -32,7 +32,7 @@ impl Scalar<'_> {
     }
 }
 
-/// What is wrong with a value, before its path is known.
+/// A fault of a value whose path is not known yet.
 #[derive(Debug)]
 pub(crate) struct Problem {
     pub(crate) code: &'static str,
@@ -57,9 +57,9 @@ impl Problem {
     }
 }
 
-/// A type that one element's text is read into.
+/// A type that is read from the text of one element.
 pub(crate) trait Value: Sized {
-    /// The form when the row gives none.
+    /// The form of rows that do not state one.
     const FORM: Form;
 
     fn read(scalar: Scalar<'_>, form: &Form, context: &mut Context) -> Result<Self, Problem>;
@@ -68,7 +68,7 @@ pub(crate) trait Value: Sized {
     fn write(&self, out: &mut Vec<u8>);
 }
 
-/// A value written by its `Display`, whose text needs no escaping.
+/// Writes a value by its `Display`, whose text needs no escaping.
 fn write_plain(value: &impl std::fmt::Display, out: &mut Vec<u8>) {
     write!(out, "{value}").expect("writing into memory does not fail");
 }
@@ -88,7 +88,7 @@ impl Value for Texto {
                 .push(Problem::new("AVISO-03", "value_changed", message).expecting(joined.as_str()));
         }
         let text = joined.as_deref().unwrap_or(scalar.text);
-        // Certification compares values as they stand in the workbook, and a received document is as it is.
+        // Certification compares values exactly as in the workbook, and a received document must not change.
         let keep_blanks = context.amounts == Amounts::Verbatim || context.source == Source::Received;
         let texto = if keep_blanks {
             Self::verbatim(text)
@@ -118,7 +118,7 @@ impl Value for Texto {
     }
 }
 
-/// The text on one line; none when it is on one already.
+/// The text with line breaks replaced; `None` if it has none.
 fn join_lines(text: &str) -> Option<String> {
     let is_break = |character: char| matches!(character, '\r' | '\n' | '\u{85}' | '\u{2028}' | '\u{2029}');
     if !text.contains(is_break) {
@@ -166,7 +166,7 @@ decimal_values!(
 );
 
 impl Sign {
-    /// The kind of error and what was expected; none when the sign fits.
+    /// The kind of error and the expectation; `None` if the sign is allowed.
     fn complaint(
         self,
         value: Decimal,
@@ -219,7 +219,7 @@ impl Value for u32 {
     }
 }
 
-/// A count beyond `u32`, declared as a text of digits.
+/// A count above the range of `u32`, declared as a text of digits.
 impl Value for u64 {
     const FORM: Form = super::text_of(Class::Digits, 10);
 
@@ -233,7 +233,7 @@ impl Value for u64 {
     }
 }
 
-/// The types that a `FromStr` reads: code and kind of the refusal, the form, and what a misspelled text means.
+/// Types that are read by `FromStr`: the form, the code and kind of the refusal, and the advice for a misspelled text.
 macro_rules! parsed_values {
     ($($Type:ty: $form:expr, $code:literal, $kind:literal, $expected:expr, $meant:expr;)+) => {$(
         impl Value for $Type {
@@ -287,9 +287,9 @@ impl Value for Rnc {
     }
 }
 
-/// The place of a code in a catalogue. Numbers lose leading zeros in JSON, so digits are compared without them.
+/// The index of a code in a catalogue. JSON numbers lose leading zeros, so digits are compared without them.
 pub(crate) fn place_of(catalogue: Catalogue, text: &str) -> Option<usize> {
-    // The version `1.0` comes as `1` too: the schema compares it as a decimal.
+    // The version `1.0` may also be written `1`: the schema compares it as a decimal.
     if let Some(place) = catalogue
         .iter()
         .position(|(code, _)| *code == text || code.strip_suffix(".0") == Some(text))
@@ -309,7 +309,7 @@ fn is_digits(code: &str) -> bool {
     code.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Reads a code of a catalogue by its `FromStr`. `also` has other names of its entries.
+/// Reads a code of a catalogue by its `FromStr`. `also` lists other names of its entries.
 pub(crate) fn read_code<T: std::str::FromStr>(
     scalar: Scalar<'_>,
     catalogue: Catalogue,
@@ -320,7 +320,7 @@ pub(crate) fn read_code<T: std::str::FromStr>(
     text.parse().map_err(|_| refusal::code(text, catalogue, also, context))
 }
 
-/// The only repeated value: telephone numbers.
+/// Telephone numbers are the only repeated value.
 impl Content for Texto {
     const CHILDREN: Option<&'static [Field]> = None;
     const BLOCK: Option<&'static str> = None;

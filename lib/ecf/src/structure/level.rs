@@ -1,4 +1,4 @@
-//! The walk along a document: one level for each open element.
+//! Processes a document, with one level for each open element.
 
 use quick_xml::events::BytesStart;
 
@@ -8,7 +8,7 @@ use crate::ReceiptType;
 use crate::field::{Field, Presence};
 use crate::violation::Violation;
 
-/// The element of the signature, which is the last child of the root; the schema lets any element stand there.
+/// The signature element, the last child of the root; the schema allows any element there.
 const SIGNATURE: &str = "Signature";
 
 #[derive(Debug)]
@@ -24,34 +24,34 @@ pub(super) struct Walk {
 #[derive(Debug)]
 pub(super) struct Level {
     content: Content,
-    /// Steps of the path that belong to the element: its name, and its place among repeated ones.
+    /// The number of path steps of the element: its name, and its index if it is repeated.
     steps: usize,
-    /// It or an element above is in a namespace: reported once.
+    /// Whether the element or an ancestor is in a namespace. Reported once.
     is_foreign: bool,
     has_text: bool,
     has_children: bool,
 }
 
-/// What an element may hold.
+/// The allowed content of an element.
 #[derive(Debug)]
 enum Content {
     /// Elements, in the order of the table.
     Block(Progress),
     /// A value.
     Value,
-    /// Not checked: the signature, what is unknown, and what stands inside a value.
+    /// Unchecked: the signature, unknown elements, and elements inside a value.
     Anything,
 }
 
-/// How far the children of a block have come.
+/// The progress through the children of a block.
 #[derive(Debug)]
 struct Progress {
     fields: &'static [Field],
-    /// The place of the last known child.
+    /// The row of the last known child.
     last: Option<usize>,
-    /// Bit n: the child of row n has come.
+    /// Bit n: the child of row n was seen.
     seen: u64,
-    /// How often the repeated child has come.
+    /// The number of repeated children so far.
     repeats: usize,
     is_signed: bool,
 }
@@ -154,8 +154,8 @@ impl Walk {
         }
     }
 
-    /// Whether the schema takes the element without content. The signing rules want every empty element left out; a receiver who insists on
-    /// that would refuse documents that the authority took.
+    /// Whether the schema allows the element without content. The signing rules require that empty elements are left
+    /// out, but a receiver that insists on it would refuse documents that the authority accepted.
     fn may_be_empty(&self, content: &Content, name: &str) -> bool {
         match content {
             Content::Anything => true,
@@ -163,7 +163,7 @@ impl Walk {
                 let is_mandatory = |field: &Field| field.obligations.presence(self.receipt_type) == Presence::Mandatory;
                 !progress.fields.iter().any(is_mandatory)
             }
-            // Texts whose schema sets a greatest length and no least one.
+            // Texts whose schema sets a maximum length but no minimum.
             Content::Value => match name {
                 "DetalleMotivoRechazo" | "ResponsablePago" => true,
                 "PaisDestino" => self.receipt_type == ReceiptType::E47,
@@ -178,7 +178,7 @@ impl Walk {
     }
 }
 
-/// A fault before its path is known.
+/// A fault whose path is not known yet.
 struct Fault {
     code: &'static str,
     kind: &'static str,
@@ -206,7 +206,7 @@ impl Progress {
         }
     }
 
-    /// Takes a child: adds its steps to the path, and says what it may hold and what is wrong with its place.
+    /// Processes a child: extends the path, and returns its allowed content and the fault of its position, if any.
     fn child(&mut self, name: &str, is_below_root: bool, path: &mut Vec<String>) -> (Content, Option<Fault>) {
         path.push(name.to_owned());
         if is_below_root && name == SIGNATURE {

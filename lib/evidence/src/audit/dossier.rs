@@ -1,7 +1,8 @@
-//! What an archive holds of one receipt: its documents, its line in the index, and what is to be remarked.
+//! The part of an archive that belongs to one receipt: its documents, its line in the index, and remarks about missing
+//! documents.
 //!
-//! Whatever else the store keeps about a receipt is one more [`Piece`] in [`Auditor::issued`] or [`Auditor::received`]; approvals have
-//! folders of their own, [`Auditor::approval`], because their receipts need not be here.
+//! A new kind of document becomes one more [`Piece`] in [`Auditor::issued`] or [`Auditor::received`]. Approvals have
+//! folders of their own ([`Auditor::approval`]), because their receipts may lie outside the archive.
 
 use std::fmt::Display;
 
@@ -17,28 +18,28 @@ use super::plan::Received;
 use super::{AuditError, Auditor};
 use crate::design::Prepared;
 
-/// As much of an id as tells receipts of one number apart.
+/// Characters of an id that distinguish receipts with the same number.
 const SHORT_ID: usize = 10;
 
-/// What an archive holds of one receipt.
+/// The part of an archive that belongs to one receipt.
 pub(super) struct Dossier {
     pub(super) files: Vec<Piece>,
-    /// The time of its files.
+    /// The modification time of its files.
     pub(super) modified: Timestamp,
     pub(super) row: Row,
     pub(super) remarks: Vec<String>,
-    /// Whose key signed it, of a receipt of the company's own.
+    /// The certificate that signed a receipt that the company issued.
     pub(super) certificate: Option<Box<Certificate>>,
 }
 
-/// A file of a receipt.
+/// One file of a receipt.
 pub(super) struct Piece {
     pub(super) name: String,
     pub(super) bytes: Bytes,
 }
 
 impl Auditor {
-    /// A receipt that the company issued: the signed XML, the summary, the print, the authority's answer, and what the buyer sent back.
+    /// A receipt that the company issued: signed XML, summary, print, the authority's answer, and the buyer's messages.
     pub(super) async fn issued(self, receipt: Receipt, design: Prepared) -> Result<Dossier, AuditError> {
         let (mut pieces, mut remarks) = (Vec::new(), Vec::new());
         let document = match receipt.encf() {
@@ -105,7 +106,8 @@ impl Auditor {
         })
     }
 
-    /// A receipt that it received: what came, the acknowledgement that was sent back, and the company's approval or rejection.
+    /// A receipt that the company received: the document, the acknowledgement that was returned, and the company's
+    /// approval or rejection.
     pub(super) async fn received(self, scope: Scope, received: Received) -> Result<Dossier, AuditError> {
         let Received { item, answer } = received;
         let (mut pieces, mut remarks) = (Vec::new(), Vec::new());
@@ -196,14 +198,15 @@ impl Auditor {
     }
 }
 
-/// The buyer's name, as the receipt writes it.
+/// The buyer's name, as written in the receipt.
 fn name_of_buyer(document: &[u8]) -> Option<String> {
     let received = Document::from_xml(document).ok()?;
     let name = received.document.encabezado.comprador.razon_social_comprador?;
     Some(name.to_string())
 }
 
-/// A document as it was kept, or what there is to remark: an auditor reads it, and so does whoever must look after it.
+/// The stored document, or a remark for the index when it is missing or altered. Both cases are also logged as errors
+/// for operators.
 fn as_kept(
     kind: ArtifactKind,
     id: &dyn Display,
@@ -239,7 +242,7 @@ pub(super) fn from_buyer(receipt: &Receipt) -> impl Iterator<Item = (ArtifactKin
     arecf.into_iter().chain(acecf)
 }
 
-/// The day, then the number and enough of the id: a number that a rejection left free may have had several receipts.
+/// Day, number and the beginning of the id: a number that a rejection freed may have had several receipts.
 fn folder_of(receipt: &Receipt) -> String {
     let id = receipt.public_id.to_string();
     let number = receipt.encf().map_or("unnumbered".to_owned(), ToString::to_string);

@@ -15,7 +15,7 @@ pub(crate) struct Total {
     pub(crate) amount: String,
     /// The same in the other currency.
     pub(crate) other: Option<String>,
-    /// The total itself.
+    /// Whether it is the grand total.
     pub(crate) is_main: bool,
 }
 
@@ -80,7 +80,7 @@ pub(super) fn of(document: &Document) -> Vec<Total> {
     rows.0
 }
 
-/// A global discount, which is printed negative, or a surcharge.
+/// A global discount, which is printed as a negative amount, or a surcharge.
 fn adjustment(entry: &DescuentoORecargo) -> Option<Total> {
     let (word, sign) = match entry.tipo_ajuste? {
         TipoAjuste::Descuento => ("Descuento", "-"),
@@ -102,7 +102,7 @@ fn adjustment(entry: &DescuentoORecargo) -> Option<Total> {
     })
 }
 
-/// The excise taxes together, then each other tax under its name.
+/// The excise taxes as one sum, then each other tax with its name.
 fn taxes(document: &Document) -> Vec<Total> {
     let header = &document.encabezado;
     let entries = &header.totales.impuestos_adicionales.impuesto_adicional;
@@ -139,7 +139,7 @@ fn taxes(document: &Document) -> Vec<Total> {
     rows
 }
 
-/// The name of a tax that is no excise, short where the authority's models are.
+/// The name of a tax other than excise, abbreviated as in the authority's models.
 fn name(tipo: TipoImpuesto) -> &'static str {
     match tipo.code() {
         "001" => "Propina Legal",
@@ -165,7 +165,7 @@ fn sum(amounts: &[&Monto]) -> String {
     amount(&sum)
 }
 
-/// The subtotals of a page that is not the last.
+/// The subtotals of a page, on all pages but the last.
 pub(crate) fn page_subtotals(page: &Pagina) -> Vec<Total> {
     let additional = &page.subtotal_impuesto_adicional;
     let mut rows = Rows(Vec::new());

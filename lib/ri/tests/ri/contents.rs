@@ -1,4 +1,4 @@
-//! Every mandatory content of each type is on the paper, on each paper.
+//! Every mandatory field of each type is printed, on each paper.
 
 use ecf::{Document, ReceiptType};
 use ecf_ri::{Design, Format, Mode};
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::paper::{flat, print, try_print};
 use crate::receipts::{beer, issue, payload, receipt};
 
-/// What every receipt of these tests says.
+/// Texts that every receipt of these tests contains.
 const ALWAYS: [&str; 14] = [
     "FerreNorte",
     "Ferretería del Norte, S.R.L.",
@@ -50,7 +50,7 @@ fn assert_printed(receipt_type: ReceiptType, expected: &[&str], absent: &[&str])
     }
 }
 
-/// Every amount that must be printed is there with the digits of the document.
+/// Every amount that must be printed appears with the digits of the document.
 fn assert_amounts(signed: &[u8], text: &str) {
     let document = Document::from_xml(signed).unwrap().document;
     let totales = &document.encabezado.totales;

@@ -7,7 +7,7 @@ use rqrr::PreparedImage;
 use crate::paper::{Picture, picture, print};
 use crate::receipts::{long, receipt};
 
-/// What the QR codes of a page say, and where the first stands, in millimetres: left, top, right, bottom.
+/// The contents of a page's QR codes, and the position of the first in millimetres: left, top, right, bottom.
 fn codes(picture: &Picture, dpi: f32) -> Vec<(String, [f32; 4])> {
     let mut image = PreparedImage::prepare_from_greyscale(picture.width, picture.height, |x, y| {
         picture.pixels[y * picture.width + x]
@@ -25,7 +25,7 @@ fn codes(picture: &Picture, dpi: f32) -> Vec<(String, [f32; 4])> {
     read.collect()
 }
 
-/// As many dots to the inch as the printers of the paper have.
+/// The resolution of the printers that use this paper.
 fn dpi(format: Format) -> f32 {
     match format {
         Format::Letter => 300.0,
@@ -81,7 +81,7 @@ fn the_code_is_large_enough_free_around_and_away_from_the_edges() {
             let middle = page_width / 2.0;
             assert!(((left + right) / 2.0 - middle).abs() < 0.6, "{format}: {left} {right}");
         }
-        // Nothing is printed in the three millimetres around it.
+        // The three millimetres around the code are blank.
         for (index, shade) in page.pixels.iter().enumerate() {
             let (x, y) = (mm(index % page.width), mm(index / page.width));
             let within =

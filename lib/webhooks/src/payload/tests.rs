@@ -1,4 +1,4 @@
-//! The bodies as receivers get them.
+//! The bodies of events as receivers get them.
 
 use ecf_store::{CompanyId, ContentHash, Mode, OutboxEntry, ReceiptId, Scope, Signed};
 

@@ -209,7 +209,7 @@ fn b4_a_document_shows_the_stages_that_it_reached_in_order_of_time() {
     let notified = json!({ "name": "notified", "event": "accepted", "at": "2026-11-27T14:00:05.000Z" });
     let buyer = |name| json!({ "name": name, "event": "approval.received", "at": "2026-11-27T15:00:00.000Z" });
     assert_eq!(stages(approved.clone()), json!([notified, buyer("buyer_approved")]));
-    // The webhook took the verdict after the buyer's answer.
+    // The webhook accepted the verdict after the buyer's answer.
     let late = Receipt {
         notified_at: Some("2026-11-27T16:00:00Z".parse().unwrap()),
         buyer_answer: Some(answer(EstadoAprobacion::Rechazado)),
@@ -217,7 +217,7 @@ fn b4_a_document_shows_the_stages_that_it_reached_in_order_of_time() {
     };
     assert_eq!(stages(late.clone())[0], buyer("buyer_rejected"));
     assert_eq!(stages(late)[1]["name"], "notified");
-    // Every stage that is shown is one of the published contract.
+    // Every stage in a view is one of the published contract.
     let rejected = Receipt {
         state: ReceiptState::Rejected,
         notified_at,
