@@ -6,13 +6,14 @@
 //! - [`event_body`]: the bytes of an event, the same at every attempt;
 //! - [`sign`] and [`verify`]: the signature over those bytes;
 //! - [`WebhookSecret`]: what the signature is keyed with;
-//! - [`backoff`]: the schedule of attempts;
+//! - [`decide`]: what happens next to an event and its webhook, on one page; [`backoff`]: the schedule of attempts;
 //! - [`Guard`], [`GuardedClient`] and [`deliver`]: one POST to an address that somebody else chose.
 
 #![cfg_attr(test, expect(clippy::unwrap_used, reason = "a test fails by panicking"))]
 
 mod announcement;
 mod backoff;
+pub mod decide;
 mod deliver;
 mod event;
 mod guard;
