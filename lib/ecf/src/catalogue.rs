@@ -120,7 +120,7 @@ short_catalogue! {
         TodoIncluido = "1" "Servicio todo incluido",
     }
 
-    /// Whether a credit note comes within thirty days of what it modifies.
+    /// Whether a credit note comes more than 30 days after what it modifies.
     pub enum IndicadorNotaCredito {
         HastaTreintaDias = "0" "Hasta 30 días",
         MasDeTreintaDias = "1" "Más de 30 días",
