@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use ecf_store::{Pause, Scope, StoreError, Webhook, WebhookJob};
-use ecf_webhooks::decide::{Health, HealthChange};
-use ecf_webhooks::{News, announce};
+use ecf_webhooks::News;
+use ecf_webhooks::decide::HealthChange;
 use jiff::Timestamp;
 
 use crate::{App, parking};
@@ -20,7 +20,6 @@ pub(crate) async fn change(
     match change {
         HealthChange::Recovers => {
             app.table.webhook_recovered(scope, &webhook.id).await?;
-            recovered(app, scope, webhook, at).await?;
             // What is parked behind it may follow.
             if webhook.probe_at.is_some() {
                 parking::start(app, scope, &webhook.id).await;
@@ -36,23 +35,6 @@ pub(crate) async fn change(
             pause(app, scope, webhook, failing_since, Pause { at, reason }).await
         }
     }
-}
-
-/// Announces a webhook that had been dead.
-async fn recovered(app: &App, scope: &Scope, webhook: &Webhook, at: Timestamp) -> Result<(), StoreError> {
-    let was_dead = Health::from(webhook).is_dead(at);
-    let Some(failing_since) = webhook.failing_since.filter(|_| was_dead) else {
-        return Ok(());
-    };
-    let Some(company) = app.table.company(&scope.company).await? else {
-        return Ok(());
-    };
-    let news = News::WebhookRecovered {
-        webhook: webhook.id,
-        failing_since,
-    };
-    let news = news.announcement(scope, company.rnc.as_str(), at);
-    announce(&app.table, &app.queues, scope, &news).await.map(|_| ())
 }
 
 async fn pause(

@@ -132,15 +132,6 @@ events! {
         english: "another webhook of the company that was switched off",
         spanish: "se desactivó otro webhook de la empresa",
     },
-    /// Another webhook of the company, which had taken nothing for an hour, takes events again.
-    WebhookRecovered = Declaration {
-        name: "webhook.recovered",
-        audience: Audience::Name,
-        schema: WebhookRecoveredEvent::schema,
-        summary: "Un webhook volvió a responder",
-        english: "another webhook of the company that had taken nothing for an hour takes events again",
-        spanish: "otro webhook de la empresa volvió a recibir después de una hora sin respuesta",
-    },
     /// Another issuer sent a receipt, and it was acknowledged as received.
     InboxReceived = Declaration {
         name: "inbox.received",
@@ -191,15 +182,6 @@ payload! {
         environment: &'a str = text("Its environment"),
         webhook_id: String = text("Which"),
         reason: &'a str = text("Why"),
-        failing_since: String = instant("Since when it had failed"),
-    }
-}
-
-payload! {
-    /// Another webhook of the company takes events again.
-    WebhookRecoveredEvent<'a> {
-        environment: &'a str = text("Its environment"),
-        webhook_id: String = text("Which"),
         failing_since: String = instant("Since when it had failed"),
     }
 }
@@ -277,13 +259,6 @@ pub enum News<'a> {
         webhook: WebhookId,
         /// Why.
         reason: &'a str,
-        /// Since when it had failed.
-        failing_since: Timestamp,
-    },
-    /// A webhook that had taken nothing for an hour takes events again.
-    WebhookRecovered {
-        /// Which.
-        webhook: WebhookId,
         /// Since when it had failed.
         failing_since: Timestamp,
     },
@@ -370,15 +345,6 @@ impl News<'_> {
                     environment,
                     webhook_id: webhook.to_string(),
                     reason,
-                    failing_since: without_offset(failing_since),
-                },
-            ),
-            Self::WebhookRecovered { webhook, failing_since } => head.announcement(
-                EventName::WebhookRecovered,
-                &format!("{webhook}/{}", failing_since.as_millisecond()),
-                WebhookRecoveredEvent {
-                    environment,
-                    webhook_id: webhook.to_string(),
                     failing_since: without_offset(failing_since),
                 },
             ),
@@ -477,7 +443,6 @@ mod tests {
                 "sequence.low",
                 "sequence.expiring",
                 "webhook.paused",
-                "webhook.recovered",
                 "inbox.received",
                 "inbox.confirmed",
                 "approval.received",
