@@ -72,9 +72,10 @@ pub(crate) async fn give(app: &App, scope: &Scope, new: Approval, before: Before
         }
         Before::Replaceable { given, issuer_has_it } => {
             let new = Approval {
-                issuer: match issuer_has_it {
-                    true => issuer_knows(&given, new.created_at),
-                    false => new.issuer.clone(),
+                issuer: if issuer_has_it {
+                    issuer_knows(&given, new.created_at)
+                } else {
+                    new.issuer.clone()
                 },
                 ..new
             };

@@ -33,9 +33,10 @@ pub(crate) struct DirectoryQuery {
 impl FromFields for DirectoryQuery {
     fn read(fields: &mut Fields) -> Option<Self> {
         let rnc = fields.parsed("rnc").required();
-        let refresh = match fields.boolean("refresh").or(false) {
-            true => Wanted::Fresh,
-            false => Wanted::Kept,
+        let refresh = if fields.boolean("refresh").or(false) {
+            Wanted::Fresh
+        } else {
+            Wanted::Kept
         };
         Some(Self { rnc: rnc?, refresh })
     }

@@ -9,14 +9,8 @@ use ecf_api::{ApiError, Download, Fields, FromFields, as_object};
 use ecf_evidence::{Files, Paper, PrintError};
 use ecf_ri::Format;
 use ecf_store::{ArtifactKind, Artifacts, ContentHash, DeliveryState, Receipt, Signed};
-use utoipa::IntoParams;
-
-/// The papers, by their names in a query.
-const PAPERS: [(&str, Format); 3] = [
-    (Format::Letter.as_str(), Format::Letter),
-    (Format::Roll80.as_str(), Format::Roll80),
-    (Format::Roll58.as_str(), Format::Roll58),
-];
+use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 /// How a file is wanted: what concerns the printed representation; all others are frozen. A wrong value is an error all the same.
 #[derive(Debug, Clone, Copy, IntoParams)]
@@ -26,8 +20,23 @@ pub(crate) struct PaperQuery {
     #[param(required = false, default = false)]
     refresh: bool,
     /// The paper of the RI.
-    #[param(required = false, value_type = String, pattern = "^(letter|roll80|roll58)$", default = "letter")]
+    #[param(required = false, value_type = PaperName, inline)]
     format: Format,
+}
+
+/// The name of a paper, as the contract has it.
+struct PaperName;
+
+impl ToSchema for PaperName {}
+
+impl PartialSchema for PaperName {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(Type::String)
+            .enum_values(Some(Format::ALL.map(Format::as_str)))
+            .default(Some(Format::default().as_str().into()))
+            .into()
+    }
 }
 
 impl From<PaperQuery> for Paper {
@@ -38,8 +47,9 @@ impl From<PaperQuery> for Paper {
 
 impl FromFields for PaperQuery {
     fn read(fields: &mut Fields) -> Option<Self> {
+        let papers = Format::ALL.map(|format| (format.as_str(), format));
         let refresh = fields.boolean("refresh").or(false);
-        let format = fields.choice("format", &PAPERS).or(Format::default());
+        let format = fields.choice("format", &papers).or(Format::default());
         Some(Self { refresh, format })
     }
 }

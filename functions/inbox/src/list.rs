@@ -27,9 +27,10 @@ pub(crate) struct ListRequest {
 
 impl FromFields for ListRequest {
     fn read(fields: &mut Fields) -> Option<Self> {
-        let acked = match fields.is_cleared("acked") {
-            true => None,
-            false => Some(fields.boolean("acked").or(false)),
+        let acked = if fields.is_cleared("acked") {
+            None
+        } else {
+            Some(fields.boolean("acked").or(false))
         };
         let words = AuthorityState::ALL.map(|state| (state.as_str(), state));
         let authority_state = fields.choice("authority_state", &words).optional();

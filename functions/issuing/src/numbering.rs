@@ -126,7 +126,7 @@ fn expiry_error(given: Fecha, authorised: Fecha, what: String) -> ApiError {
     let loc = ["body", "payload", "Encabezado", "IdDoc", "FechaVencimientoSecuencia"];
     let msg = format!("FechaVencimientoSecuencia is {given}, but {what}");
     let error = FieldError::new(loc, "value_error", msg)
-        .with_code("ESTRUCTURA-43")
+        .with_code(ecf::codes::OTHER_EXPIRY)
         .with_input(&Node::Text(given.to_string().into()))
         .with_ctx("given", given.to_string())
         .with_ctx("expected", authorised.to_string());

@@ -164,9 +164,10 @@ pub(crate) async fn limit_key(
             format!("requests_per_second may be 1 to {MOST_REQUESTS_PER_SECOND}, or null for the deployment's limit"),
         ));
     }
-    match app.table.limit_api_key(id, key, requests_per_second).await? {
-        true => Ok(json!({ "api_key": { "id": key, "requests_per_second": requests_per_second } })),
-        false => Err(unknown_key()),
+    if app.table.limit_api_key(id, key, requests_per_second).await? {
+        Ok(json!({ "api_key": { "id": key, "requests_per_second": requests_per_second } }))
+    } else {
+        Err(unknown_key())
     }
 }
 

@@ -41,12 +41,13 @@ pub(crate) async fn create(app: &App, new: NewInvitation) -> Result<Value, Opera
 }
 
 pub(crate) async fn revoke(app: &App, code: &str) -> Result<Value, OperatorError> {
-    match app.table.revoke_invitation(&hash(code)).await? {
-        true => Ok(json!({ "revoked": true })),
-        false => Err(OperatorError::refused(
+    if app.table.revoke_invitation(&hash(code)).await? {
+        Ok(json!({ "revoked": true }))
+    } else {
+        Err(OperatorError::refused(
             "not_found",
             "there is no invitation with this code",
-        )),
+        ))
     }
 }
 

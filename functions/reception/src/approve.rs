@@ -46,10 +46,13 @@ pub(crate) async fn approve(app: &App, call: &Call, body: &[u8]) -> Result<Respo
         _ => None,
     };
     let receipt = receipt.ok_or_else(receipt_not_found)?;
-    answer::hold_against(detail, &receipt).map_err(|why| match signed.signer_trusted {
-        true => not_taken(why),
-        // The difference would reveal the receipt to a stranger.
-        false => receipt_not_found(),
+    answer::hold_against(detail, &receipt).map_err(|why| {
+        if signed.signer_trusted {
+            not_taken(why)
+        } else {
+            // The difference would reveal the receipt to a stranger.
+            receipt_not_found()
+        }
     })?;
     let kept = answer::keep(&app.table, &app.artifacts, scope, &receipt, &signed, document, now).await?;
     if let Some(news) = kept.map_err(not_taken)? {

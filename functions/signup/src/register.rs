@@ -221,9 +221,10 @@ async fn invitation(app: &App, request: &RegisterRequest, now: Timestamp) -> Res
     }
     let code = request.invitation_code.as_deref().ok_or_else(uninvited)?;
     let hash = Sha256::digest(code.trim()).into();
-    match app.table.invitation_is_good(&hash, now).await? {
-        true => Ok(Some(hash)),
-        false => Err(uninvited()),
+    if app.table.invitation_is_good(&hash, now).await? {
+        Ok(Some(hash))
+    } else {
+        Err(uninvited())
     }
 }
 

@@ -93,7 +93,7 @@ pub(crate) async fn note(app: &App, scope: &Scope, webhook: &Webhook, sent: &Att
         if webhook.slow_since.is_none() && app.table.webhook_timed_out(scope, &webhook.id, sent.at).await? {
             tracing::warn!(webhook = %webhook.id, company.id = %scope.company, "a webhook did not answer in time: its events go to the slow lane");
         }
-    } else if sent.status_code.is_some() && sent.took < FAST_LIMIT {
+    } else if sent.was_answered && sent.took < FAST_LIMIT {
         app.receivers.note(&webhook.id, None);
         if webhook.slow_since.is_some() && app.table.webhook_in_time(scope, &webhook.id).await? {
             tracing::info!(webhook = %webhook.id, company.id = %scope.company, "a webhook answers in time again");

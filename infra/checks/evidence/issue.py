@@ -11,6 +11,9 @@ from datetime import datetime, timedelta, timezone
 READY = json.loads(sys.argv[1])
 FOLDER = pathlib.Path(sys.argv[2])
 BASE = READY["base_url"] + "/api/v1"
+CONTRACT = json.loads((pathlib.Path(__file__).parents[2] / "openapi/public-v1.json").read_text())
+PDF = CONTRACT["paths"]["/api/v1/ecf/{public_id}/pdf"]["get"]
+PAPERS = next(parameter["schema"]["enum"] for parameter in PDF["parameters"] if parameter["name"] == "format")
 
 
 def call(path, body=None):
@@ -51,7 +54,7 @@ for receipt in issued:
     else:
         raise SystemExit(f"{receipt['encf']} was not accepted within 30 s")
 first = issued[0]
-for paper in ("letter", "roll80", "roll58"):
+for paper in PAPERS:
     (FOLDER / f"print-{paper}.pdf").write_bytes(call(f"/ecf/{first['public_id']}/pdf?format={paper}"))
 (FOLDER / "stamp").write_text(first["electronic_stamp"])
 (FOLDER / "encf").write_text(first["encf"])

@@ -111,9 +111,10 @@ impl S3Access for WhatIsEmbedded {
             .map(|(name, _)| name.into_owned())
             .find(|name| OTHER_PARAMETERS.contains(&name.as_str()));
         // Browsers add headers of their own to a presigned URL.
-        let header = match is_presigned(request.uri()) {
-            true => None,
-            false => request.headers().keys().find(|header| asks_for_more(header)),
+        let header = if is_presigned(request.uri()) {
+            None
+        } else {
+            request.headers().keys().find(|header| asks_for_more(header))
         };
         let what = match (backend::has(operation), parameter, header) {
             (false, _, _) => operation.to_owned(),

@@ -32,7 +32,7 @@ usage: ecf-local [--port PORT] [--data DIR] [--reset] [--json] [--simulator URL]
                     docs/operator.md lists them
   certificate RNC FILE
                     write a test P12 that names a taxpayer and that this system trusts, for a sign-up or an upload
-  openapi           write infra/openapi/public-v1.json from the code; --check only compares
+  openapi           write infra/openapi/public-v1.json and the tables of events in docs/ from the code; --check only compares
 ";
 
 /// The command to execute.

@@ -1,112 +1,28 @@
-//! What subscribers are sent. The bodies are made in `lib/webhooks`; tests hold what their receivers get against these schemas.
+//! What subscribers are sent, as `lib/webhooks` declares it: the operations of the contract, and the tables in the guides. Tests hold what
+//! receivers get against these schemas.
 
+use std::path::PathBuf;
+
+use ecf_webhooks::{Audience, Declaration, EventName};
 use serde_json::{Map, Value, json};
 
-const VERDICT: &[&str] = &["accepted", "conditionally_accepted", "rejected"];
+use super::OpenapiError;
 
 /// Adds the events and their schemas.
 pub(super) fn add(document: &mut Value) {
-    let schemas = &mut document["components"]["schemas"];
-    schemas["VerdictEvent"] = verdict();
-    schemas["TestEvent"] = event(
-        &["webhook.test"],
-        "The dry run; `public_id` is the webhook's.",
-        json!({}),
-        &[],
-    );
-    let sequence = json!({
-        "environment": text("The environment of the range"), "ecf_type": text("The type of its receipts"),
-        "range_start": { "type": "integer" }, "range_end": { "type": "integer" },
-        "remaining": { "type": "integer", "description": "How many numbers are left" },
-        "valid_until": { "type": "string", "description": "Its last day, `YYYY-MM-DD`" }, "days_left": { "type": "integer" },
-    });
-    schemas["SequenceEvent"] = event(
-        &["sequence.low", "sequence.expiring"],
-        "A range passed a threshold; each is told once.",
-        sequence,
-        &["environment", "ecf_type", "range_start", "range_end", "remaining"],
-    );
-    schemas["WebhookPausedEvent"] = event(
-        &["webhook.paused"],
-        "Another webhook of the company was switched off.",
-        json!({ "environment": text("Its environment"), "webhook_id": text("Which"), "reason": text("Why"), "failing_since": instant("Since when it had failed") }),
-        &["environment", "webhook_id", "reason", "failing_since"],
-    );
-    let inbox = json!({
-        "environment": text("The environment that received it"), "inbox_id": text("Its id in the inbox"), "ecf_type": text("Its type"),
-        "encf": text("Its number"), "rnc_emisor": text("Who sent it"), "razon_social_emisor": nullable("The sender's name"),
-        "rnc_comprador": text("To whom"), "monto_total": nullable("As the document writes it"), "fecha_emision": nullable("As the document writes it"),
-        "signer_trusted": { "type": "boolean", "description": "Whether the signer's certificate was issued by an authority that this deployment trusts" },
-        "authority_state": { "type": ["string", "null"], "enum": ["pending", "accepted", "conditionally_accepted", "rejected", "not_found", null], "description": "What the tax authority says of the document; null in CerteCF, where it cannot be asked" },
-    });
-    let all = [
-        "environment",
-        "inbox_id",
-        "ecf_type",
-        "encf",
-        "rnc_emisor",
-        "razon_social_emisor",
-        "rnc_comprador",
-        "monto_total",
-        "fecha_emision",
-        "signer_trusted",
-        "authority_state",
-    ];
-    schemas["InboxEvent"] = event(
-        &["inbox.received", "inbox.confirmed"],
-        "Another issuer sent a receipt, and it was acknowledged; then the tax authority said what it holds of it.",
-        inbox,
-        &all,
-    );
-    let approval = json!({
-        "environment": text("The environment of the receipt"), "receipt_id": text("The receipt's id"), "ecf_type": text("Its type"),
-        "encf": nullable("Its number"), "rnc_comprador": nullable("Who answered"),
-        "buyer_status": { "type": "string", "enum": ["approved", "rejected"], "description": "The stage of the document is `buyer_` and this word" },
-        "reason": nullable("Why it was rejected"),
-        "signer_trusted": { "type": "boolean", "description": "False: the answer is provisional, and one of a trusted signer replaces it" },
-    });
-    let all = [
-        "environment",
-        "receipt_id",
-        "ecf_type",
-        "encf",
-        "rnc_comprador",
-        "buyer_status",
-        "reason",
-        "signer_trusted",
-    ];
-    schemas["ApprovalReceivedEvent"] = event(
-        &["approval.received"],
-        "A buyer approved or rejected a receipt.",
-        approval,
-        &all,
-    );
     let mut webhooks = Map::new();
-    for (name, schema, summary) in [
-        ("accepted", "VerdictEvent", "Comprobante aceptado"),
-        (
-            "conditionally_accepted",
-            "VerdictEvent",
-            "Comprobante aceptado condicionalmente",
-        ),
-        ("rejected", "VerdictEvent", "Comprobante rechazado"),
-        ("webhook.test", "TestEvent", "Prueba de un webhook"),
-        ("sequence.low", "SequenceEvent", "Quedan pocos números"),
-        ("sequence.expiring", "SequenceEvent", "Un rango está por vencer"),
-        ("webhook.paused", "WebhookPausedEvent", "Un webhook fue desactivado"),
-        ("inbox.received", "InboxEvent", "Se recibió un comprobante"),
-        (
-            "inbox.confirmed",
-            "InboxEvent",
-            "La DGII dijo qué tiene de un comprobante recibido",
-        ),
-        (
-            "approval.received",
-            "ApprovalReceivedEvent",
-            "Un comprador aprobó o rechazó un comprobante",
-        ),
-    ] {
-        webhooks.insert(name.to_owned(), operation(name, schema, summary));
+    for event in EventName::ALL {
+        let declared = event.declaration();
+        let schema = (declared.schema)();
+        let name = schema.name;
+        let all = EventName::ALL.map(EventName::declaration).into_iter();
+        let same = all.filter(|other| (other.schema)().name == name);
+        let same: Vec<_> = same.map(|other| other.name).collect();
+        document["components"]["schemas"][name] = schema.of_events(&same);
+        webhooks.insert(
+            declared.name.to_owned(),
+            operation(declared.name, name, declared.summary),
+        );
     }
     document["webhooks"] = Value::Object(webhooks);
 }
@@ -133,46 +49,65 @@ fn operation(name: &str, schema: &str, summary: &str) -> Value {
     } })
 }
 
-fn verdict() -> Value {
-    let answer = || json!({ "type": "object", "additionalProperties": true, "description": "The authority's answer as it came" });
-    let members = json!({
-        "ecf_type": text("Two digits"), "encf": text("The receipt's number"), "status": text("The state, as in `event`"),
-        "track_id": text("The authority's id"), "track_number": text("The same"),
-        "security_code": text("Six characters of the signature"), "taxauth_security_code": text("The same"), "dgii_security_code": text("The same"),
-        "taxauth_response": answer(), "dgii_response": answer(),
-        "electronic_stamp": text("The address for the QR code"), "sign_date": text("`DD-MM-YYYY HH:MM:SS`, local"),
+const BEGIN: &str = "<!-- events: written by `cargo run -- openapi` -->\n";
+const END: &str = "<!-- end of events -->\n";
+
+/// A guide with a table of the events.
+struct Guide {
+    path: &'static str,
+    head: &'static str,
+    /// The rows of names that are not events.
+    others: &'static str,
+    text: fn(&Declaration) -> &'static str,
+}
+
+const GUIDES: [Guide; 2] = [
+    Guide {
+        path: "webhooks.md",
+        head: "| subscribed name | delivers |\n|---|---|\n",
+        others: "| `*`, `ecf.*` | the three verdicts |\n\
+                 | `taxauth.*` (also `dgii.*`), `signed`, `submitted`, `failed` | nothing; the names are accepted |\n",
+        text: |event| event.english,
+    },
+    Guide {
+        path: "es/webhooks.md",
+        head: "| suscripción | avisa |\n|---|---|\n",
+        others: "| `*`, `ecf.*` | los tres veredictos |\n\
+                 | `taxauth.*` (también `dgii.*`), `signed`, `submitted`, `failed` | nada; los nombres se admiten |\n",
+        text: |event| event.spanish,
+    },
+];
+
+/// The guides with their tables as declared; the text around the tables is written by hand.
+pub(super) fn guides() -> Result<[(PathBuf, String); 2], OpenapiError> {
+    let [english, spanish] = GUIDES.map(|guide| {
+        let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs")).join(guide.path);
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(source) => return Err(OpenapiError::File { path, source }),
+        };
+        let parts = text
+            .split_once(BEGIN)
+            .and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
+        match parts {
+            Some((before, after)) => Ok((path, format!("{before}{BEGIN}{}{END}{after}", table(&guide)))),
+            None => Err(OpenapiError::NoTable(path)),
+        }
     });
-    event(
-        VERDICT,
-        "The tax authority's verdict on a receipt. What there is none of is left out.",
-        members,
-        &["ecf_type", "encf", "status"],
-    )
+    Ok([english?, spanish?])
 }
 
-/// An event with the members that all have and those of its own.
-fn event(names: &[&str], description: &str, mut members: Value, also_required: &[&str]) -> Value {
-    members["event"] = json!({ "type": "string", "enum": names });
-    members["public_id"] = text("What it is about; with `event`, what tells one event from another");
-    members["company_rnc"] = text("Whose event it is");
-    members["timestamp"] = instant("When it happened");
-    let required: Vec<_> = ["event", "public_id", "company_rnc", "timestamp"]
-        .iter()
-        .chain(also_required)
-        .collect();
-    json!({ "type": "object", "description": description, "properties": members, "required": required })
-}
-
-fn text(description: &str) -> Value {
-    json!({ "type": "string", "description": description })
-}
-
-fn nullable(description: &str) -> Value {
-    json!({ "type": ["string", "null"], "description": description })
-}
-
-fn instant(what: &str) -> Value {
-    let description =
-        format!("{what}: UTC without an offset; `2026-11-27T16:00:05` is 12:00:05 in Santo Domingo (UTC-04:00)");
-    json!({ "type": "string", "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}$", "description": description, "examples": ["2026-11-27T16:00:05"] })
+fn table(guide: &Guide) -> String {
+    let rows = |audience: Audience| {
+        let events = EventName::ALL.map(EventName::declaration).into_iter();
+        let events: Vec<_> = events.filter(|event| event.audience == audience).collect();
+        let rows = events.chunk_by(|one, next| (guide.text)(one) == (guide.text)(next));
+        let rows = rows.map(|events| {
+            let names: Vec<_> = events.iter().map(|event| format!("`{}`", event.name)).collect();
+            format!("| {} | {} |\n", names.join(", "), (guide.text)(events[0]))
+        });
+        rows.collect::<String>()
+    };
+    let [verdicts, others, dry_run] = [Audience::Wildcards, Audience::Name, Audience::DryRun].map(rows);
+    format!("{}{verdicts}{}{others}{dry_run}", guide.head, guide.others)
 }

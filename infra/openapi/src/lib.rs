@@ -19,13 +19,15 @@ use utoipa::OpenApi as _;
 pub enum OpenapiError {
     #[error("{} is not what the code says: run `cargo run -- openapi` and commit it", .0.display())]
     Stale(PathBuf),
+    #[error("{} has lost the marks around its table of events", .0.display())]
+    NoTable(PathBuf),
     #[error("{} cannot be read or written", path.display())]
     File { path: PathBuf, source: std::io::Error },
     #[error("the document is not JSON")]
     Json(#[from] serde_json::Error),
 }
 
-/// Writes the document, and the table of its operations that the service judges requests by.
+/// Writes the document, the table of its operations that the service judges requests by, and the tables of events in the guides.
 ///
 /// # Errors
 /// When a file cannot be written.
@@ -36,7 +38,7 @@ pub fn write() -> Result<(), OpenapiError> {
     Ok(())
 }
 
-/// Compares both files in the repository with the code.
+/// Compares the same files in the repository with the code.
 ///
 /// # Errors
 /// When they differ.
@@ -54,10 +56,11 @@ pub fn check() -> Result<(), OpenapiError> {
 }
 
 /// What is generated, and where it is kept.
-fn files() -> Result<[(PathBuf, String); 2], OpenapiError> {
+fn files() -> Result<[(PathBuf, String); 4], OpenapiError> {
     let text = document()?;
     let operations = operations::table(&serde_json::from_str(&text)?);
-    Ok([(path(), text), (operations::path(), operations)])
+    let [english, spanish] = events::guides()?;
+    Ok([(path(), text), (operations::path(), operations), english, spanish])
 }
 
 /// The document as it is published.

@@ -103,9 +103,12 @@ impl Scope {
         if pattern.rsplit_once("${").is_some_and(|(_, rest)| !rest.contains('}')) {
             return Err(place.invalid(format_args!("expected a closing brace, found {pattern}")));
         }
-        Text::from(pattern.to_owned()).filled(|name| match name.contains('.') {
-            true => self.attribute(name, place),
-            false => self.reference(name, place)?.ok_or_else(|| place.unknown(name)),
+        Text::from(pattern.to_owned()).filled(|name| {
+            if name.contains('.') {
+                self.attribute(name, place)
+            } else {
+                self.reference(name, place)?.ok_or_else(|| place.unknown(name))
+            }
         })
     }
 

@@ -50,9 +50,10 @@ pub(crate) fn check_codes(status: StatusCode, body: &[u8]) -> Result<(), String>
         return items.iter().try_for_each(|item| check_answer(&item["body"]));
     }
     let is_refusal = status.is_client_error() || status.is_server_error();
-    match is_refusal && body["detail"].is_null() {
-        true => Err(format!("a refusal without detail: {body}")),
-        false => check_answer(&body),
+    if is_refusal && body["detail"].is_null() {
+        Err(format!("a refusal without detail: {body}"))
+    } else {
+        check_answer(&body)
     }
 }
 

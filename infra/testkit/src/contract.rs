@@ -95,9 +95,10 @@ impl Contract {
         }
         let content = response["content"].as_object().filter(|content| !content.is_empty());
         let Some(content) = content else {
-            return match body.is_empty() {
-                true => Ok(()),
-                false => Err(format!("status {code} has no body: {}", String::from_utf8_lossy(body))),
+            return if body.is_empty() {
+                Ok(())
+            } else {
+                Err(format!("status {code} has no body: {}", String::from_utf8_lossy(body)))
             };
         };
         if method == Method::HEAD {
@@ -125,9 +126,10 @@ impl Contract {
             .iter_errors(&value)
             .map(|error| format!("{} {error}", error.instance_path()))
             .collect();
-        match problems.is_empty() {
-            true => Ok(()),
-            false => Err(problems.join("; ")),
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(problems.join("; "))
         }
     }
 

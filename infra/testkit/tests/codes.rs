@@ -47,6 +47,23 @@ fn a11_every_code_is_documented_in_both_languages_and_no_other() {
     );
     let rules: BTreeSet<String> = ecf::rules::CATALOGUE.iter().map(|rule| rule.code.to_owned()).collect();
     assert_eq!(missing(&english, &rules), [""; 0]);
+    // The codes of single fields have one table, and the documents no others.
+    let of_fields: BTreeSet<String> = ecf::codes::ALL.iter().map(|&code| code.to_owned()).collect();
+    let documented = english.iter().filter(|code| code.starts_with("ESTRUCTURA-"));
+    let documented: BTreeSet<String> = documented.cloned().collect();
+    assert_eq!(
+        missing(&of_fields, &documented),
+        [""; 0],
+        "documented, and not in the table"
+    );
+    for code in &of_fields {
+        let files = &sources.codes[code];
+        let expected = BTreeSet::from([repository("lib/ecf/src/codes.rs").display().to_string()]);
+        assert_eq!(
+            files, &expected,
+            "{code} is written elsewhere: use its name in `ecf::codes`"
+        );
+    }
 
     let unknown: Vec<_> = english
         .iter()
@@ -82,8 +99,8 @@ fn a11_the_sources_are_read_as_they_are_written() {
 /// The sources of functions and libraries, without tests.
 #[derive(Default)]
 struct Sources {
-    /// Codes, each with a file that contains it.
-    codes: BTreeMap<String, String>,
+    /// Codes, each with the files that contain it.
+    codes: BTreeMap<String, BTreeSet<String>>,
     /// All string literals, and some text between literals.
     literals: BTreeSet<String>,
 }
@@ -136,9 +153,8 @@ impl Sources {
             found.extend(arms.filter_map(|arm| literal(arm.split([',', '\n']).next()?)));
         }
         for code in found {
-            self.codes
-                .entry(code.to_owned())
-                .or_insert_with(|| path.display().to_string());
+            let files = self.codes.entry(code.to_owned()).or_default();
+            files.insert(path.display().to_string());
         }
     }
 }

@@ -188,9 +188,10 @@ impl Fields {
             error.msg = format!("Extra inputs are not permitted here: {name} is a parameter of the query, ?{name}=");
         }
         let meant = ecf::nearest_name(name, self.asked.iter().copied());
-        match is_secret(name) || meant.is_some_and(is_secret) {
-            true => error,
-            false => error.with_input(value),
+        if is_secret(name) || meant.is_some_and(is_secret) {
+            error
+        } else {
+            error.with_input(value)
         }
     }
 

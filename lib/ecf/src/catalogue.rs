@@ -120,7 +120,7 @@ short_catalogue! {
         TodoIncluido = "1" "Servicio todo incluido",
     }
 
-    /// Whether a credit note is issued within thirty days of the receipt that it modifies (0), or later (1).
+    /// Whether a credit note is issued more than 30 days after the receipt that it modifies.
     pub enum IndicadorNotaCredito {
         HastaTreintaDias = "0" "Hasta 30 días",
         MasDeTreintaDias = "1" "Más de 30 días",

@@ -6,6 +6,7 @@ mod numbered;
 pub(crate) use given::Given;
 pub use numbered::Numbered;
 
+use crate::codes;
 use rust_decimal::Decimal;
 
 use crate::catalogue::Version;
@@ -59,7 +60,7 @@ impl Draft {
         let payload = match payload.get(ROOT) {
             Some(inner) => {
                 let message = "the payload is the content of ECF; the wrapping was taken off";
-                reader.notice(Problem::new("AVISO-01", "wrapped", message), None);
+                reader.notice(Problem::new(codes::WRAPPED, "wrapped", message), None);
                 inner
             }
             None => payload,
@@ -168,7 +169,7 @@ impl Draft {
         let expected = self.receipt_type.as_str();
         if let Some(given) = id_doc.tipo_ecf.filter(|given| *given != self.receipt_type) {
             let message = format!("TipoeCF is {given}, but the receipt is issued as type {expected}");
-            let violation = Violation::rejected(id_doc_path("TipoeCF"), "ESTRUCTURA-40", "value_error", message);
+            let violation = Violation::rejected(id_doc_path("TipoeCF"), codes::OTHER_TYPE, "value_error", message);
             violations.push(violation.with_given(given.as_str()).with_expected(expected));
         }
         if let Some(given) = id_doc.encf.filter(|given| given.receipt_type() != self.receipt_type) {
@@ -181,7 +182,7 @@ impl Draft {
     fn will_be_computed(&self, violation: &Violation) -> bool {
         let priced_elsewhere = self.document.encabezado.otra_moneda.tipo_cambio.is_some();
         let is_price = violation.path.last().is_some_and(|field| field == "PrecioUnitarioItem");
-        is_computed(violation, |_| true) || (violation.code == "ESTRUCTURA-01" && is_price && priced_elsewhere)
+        is_computed(violation, |_| true) || (violation.code == codes::MISSING && is_price && priced_elsewhere)
     }
 
     fn fill_in(&mut self, reader: &mut Reader) {
@@ -204,7 +205,7 @@ impl Draft {
         if anonymous {
             header.comprador.razon_social_comprador = Some(anonymous_buyer());
             let message = "a consumer invoice names a buyer: CONSUMIDOR FINAL was filled in";
-            let notice = Violation::rejected(buyer_path(), "AVISO-06", "value_added", message);
+            let notice = Violation::rejected(buyer_path(), codes::ANONYMOUS_BUYER, "value_added", message);
             reader.notices.push(notice.with_grade(crate::Grade::Notice));
         }
     }
@@ -249,7 +250,7 @@ impl Ecf {
         let id_doc = &mut self.document.encabezado.id_doc;
         if let Some(given) = id_doc.encf.filter(|given| *given != encf) {
             let message = format!("the payload brings the number {given}, another one was assigned");
-            let violation = Violation::rejected(id_doc_path("eNCF"), "ESTRUCTURA-42", "value_error", message);
+            let violation = Violation::rejected(id_doc_path("eNCF"), codes::OTHER_NUMBER, "value_error", message);
             return Err(Box::new(
                 violation.with_given(&given.to_string()).with_expected(encf.to_string()),
             ));
@@ -260,7 +261,7 @@ impl Ecf {
             match (id_doc.fecha_vencimiento_secuencia, expiry) {
                 (Some(given), Some(known)) if given != known => {
                     let message = format!("the range of {encf} expires on {known}, the payload says {given}");
-                    let violation = Violation::rejected(path, "ESTRUCTURA-43", "value_error", message);
+                    let violation = Violation::rejected(path, codes::OTHER_EXPIRY, "value_error", message);
                     return Err(Box::new(
                         violation
                             .with_given(&given.to_string())
@@ -269,7 +270,7 @@ impl Ecf {
                 }
                 (None, None) => {
                     let message = format!("the expiry of the range of {encf} is not known");
-                    return Err(Box::new(Violation::rejected(path, "ESTRUCTURA-01", "missing", message)));
+                    return Err(Box::new(Violation::rejected(path, codes::MISSING, "missing", message)));
                 }
                 (given, known) => id_doc.fecha_vencimiento_secuencia = given.or(known),
             }
@@ -280,7 +281,7 @@ impl Ecf {
 
 /// Whether the violation is about a missing field that can be computed.
 fn is_computed(violation: &Violation, which: impl Fn(&str) -> bool) -> bool {
-    let Some(field) = violation.path.last().filter(|_| violation.code == "ESTRUCTURA-01") else {
+    let Some(field) = violation.path.last().filter(|_| violation.code == codes::MISSING) else {
         return false;
     };
     let mut computed = totals::ALWAYS_COMPUTED.iter().chain(&totals::COMPUTED_FOR_LINES);
@@ -296,7 +297,7 @@ pub(crate) fn too_many_lines(document: &Document, receipt_type: ReceiptType) -> 
     }
     let path = vec!["DetallesItems".to_owned(), "Item".to_owned()];
     let message = format!("a consumer invoice of RD$250,000.00 or more has {LINES_SENT_IN_FULL} lines at most");
-    let fault = Violation::rejected(path, "ESTRUCTURA-03", "too_long", message);
+    let fault = Violation::rejected(path, codes::TOO_MANY, "too_long", message);
     Some(
         fault
             .with_given(&lines.to_string())
@@ -329,7 +330,7 @@ fn wrong_type_of_number(encf: Encf, expected: ReceiptType) -> Violation {
         "{encf} is a number of type {}, the receipt is of type {expected}",
         encf.receipt_type()
     );
-    Violation::rejected(id_doc_path("eNCF"), "ESTRUCTURA-41", "value_error", message)
+    Violation::rejected(id_doc_path("eNCF"), codes::NUMBER_OF_OTHER_TYPE, "value_error", message)
         .with_given(&encf.to_string())
         .with_expected(format!("E{expected} and ten digits"))
 }

@@ -12,6 +12,7 @@ mod text_serde;
 #[macro_use]
 mod field;
 pub mod catalogue;
+pub mod codes;
 mod date;
 pub mod document;
 mod draft;

@@ -111,11 +111,12 @@ impl ReceiptType {
         if digits.len() + 1 >= joined.len() && !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
             let code = digits.trim_start_matches('0');
             let electronic = |code: &str| code.parse().ok();
-            return match joined.starts_with('b') {
-                true => Self::of_paper(digits.get(..2)?),
-                false => electronic(digits.get(..2).unwrap_or(digits))
+            return if joined.starts_with('b') {
+                Self::of_paper(digits.get(..2)?)
+            } else {
+                electronic(digits.get(..2).unwrap_or(digits))
                     .or_else(|| electronic(code))
-                    .or_else(|| Self::of_paper(&format!("{code:0>2}"))),
+                    .or_else(|| Self::of_paper(&format!("{code:0>2}")))
             };
         }
         let holds_all = |receipt_type: &Self| {

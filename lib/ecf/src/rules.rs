@@ -36,6 +36,8 @@ mod text_quality;
 mod totals;
 mod years;
 
+use std::sync::LazyLock;
+
 use rust_decimal::Decimal;
 
 use crate::document::{Document, Item};
@@ -259,49 +261,11 @@ const TABLES: &[&[Rule]] = &[
 /// other findings.
 const ELSEWHERE: &[&[RuleInfo]] = &[modified::RULES, text_quality::RULES, &[fillers::RULE, causes::REVERSED]];
 
-const COUNT: usize = {
-    let mut count = 0;
-    let mut table = 0;
-    while table < TABLES.len() {
-        count += TABLES[table].len();
-        table += 1;
-    }
-    table = 0;
-    while table < ELSEWHERE.len() {
-        count += ELSEWHERE[table].len();
-        table += 1;
-    }
-    count
-};
-
-const ALL: [RuleInfo; COUNT] = {
-    let mut all = [fillers::RULE; COUNT];
-    let mut place = 0;
-    let mut table = 0;
-    while table < TABLES.len() {
-        let mut row = 0;
-        while row < TABLES[table].len() {
-            all[place] = TABLES[table][row].info;
-            place += 1;
-            row += 1;
-        }
-        table += 1;
-    }
-    table = 0;
-    while table < ELSEWHERE.len() {
-        let mut row = 0;
-        while row < ELSEWHERE[table].len() {
-            all[place] = ELSEWHERE[table][row];
-            place += 1;
-            row += 1;
-        }
-        table += 1;
-    }
-    all
-};
-
 /// All rules.
-pub static CATALOGUE: &[RuleInfo] = &ALL;
+pub static CATALOGUE: LazyLock<Vec<RuleInfo>> = LazyLock::new(|| {
+    let judged = TABLES.iter().copied().flatten().map(|rule| rule.info);
+    judged.chain(ELSEWHERE.iter().copied().flatten().copied()).collect()
+});
 
 #[cfg(test)]
 mod tests {
@@ -312,7 +276,7 @@ mod tests {
     #[test]
     fn a_code_is_given_once_and_says_block_and_number() {
         let mut seen = HashSet::new();
-        for rule in CATALOGUE {
+        for rule in CATALOGUE.iter() {
             assert!(seen.insert(rule.code), "{} is given twice", rule.code);
             let (block, number) = rule.code.split_once('-').unwrap();
             let named = block.bytes().all(|letter| letter.is_ascii_uppercase());

@@ -8,6 +8,7 @@
 mod level;
 mod namespaces;
 
+use crate::codes;
 use std::collections::HashSet;
 
 use quick_xml::Reader;
@@ -87,7 +88,7 @@ fn table(root: &str) -> Option<&'static [Field]> {
 /// repeated or empty is also read as a list or as missing.
 #[must_use]
 pub fn merge(form: Vec<Violation>, read: Vec<Violation>) -> Vec<Violation> {
-    const CONSEQUENCES: [&str; 3] = ["ESTRUCTURA-01", "ESTRUCTURA-05", "ESTRUCTURA-06"];
+    const CONSEQUENCES: [&str; 3] = [codes::MISSING, codes::NOT_AN_OBJECT, codes::NOT_A_VALUE];
     let explained: HashSet<&[String]> = form.iter().map(|fault| fault.path.as_slice()).collect();
     let mut merged: Vec<Violation> = read
         .into_iter()

@@ -1,43 +1,11 @@
 //! What is wrong with a document: one entry per finding, with the path of the field.
 //!
-//! The permanent codes of the structure:
-//!
-//! | code | what is wrong |
-//! |---|---|
-//! | `ESTRUCTURA-01` | a mandatory field is missing |
-//! | `ESTRUCTURA-02` | the field is not allowed in this type |
-//! | `ESTRUCTURA-03` | an element occurs more often than allowed |
-//! | `ESTRUCTURA-04` | no field has this name |
-//! | `ESTRUCTURA-05` | an object is expected |
-//! | `ESTRUCTURA-06` | a text or a number is expected |
-//! | `ESTRUCTURA-10` to `-13` | a text is empty, too long, has forbidden characters, has the wrong form |
-//! | `ESTRUCTURA-14`, `-15` | a code is not in its catalogue, a type is not one of the ten |
-//! | `ESTRUCTURA-20` to `-23` | a decimal is malformed, has too many decimals, too many digits, the wrong sign |
-//! | `ESTRUCTURA-24`, `-25` | a whole number is malformed, is out of range |
-//! | `ESTRUCTURA-30`, `-31` | a date, a date with time is malformed |
-//! | `ESTRUCTURA-32` to `-34` | an RNC, an e-NCF, the number of a modified receipt is malformed |
-//! | `ESTRUCTURA-40`, `-41` | TipoeCF, the number's type is not that of the receipt |
-//! | `ESTRUCTURA-42`, `-43` | the payload's number, its expiry is not the assigned one |
-//! | `ESTRUCTURA-50` to `-54` | in received XML: an element is out of order, is empty, has an attribute, is in a namespace, has text between its elements |
-//! | `AVISO-01` | the payload was wrapped in `ECF` |
-//! | `AVISO-02` | another name or shape was accepted |
-//! | `AVISO-03` | line breaks were replaced |
-//! | `AVISO-04` | the check digit of an RNC does not fit |
-//! | `AVISO-05` | FechaHoraFirma was ignored |
-//! | `AVISO-06` | the anonymous buyer was filled in |
-//! | `AVISO-20` | a text looks damaged by a wrong encoding |
-//! | `AVISO-21` | an RNC looks like a placeholder |
-//! | `AVISO-22` | a text holds invisible characters |
-//! | `AVISO-23` | a text holds references or markup of HTML |
-//!
-//! The codes of the fiscal rules are in [`rules::CATALOGUE`](crate::rules::CATALOGUE).
+//! The codes are in [`codes`] and, for the fiscal rules, in [`rules::CATALOGUE`](crate::rules::CATALOGUE).
 
 use crate::Node;
+use crate::codes;
 use crate::document::Document;
 use crate::field::{Block, Field};
-
-/// The code of a field that has no row.
-pub(crate) const UNKNOWN_FIELD: &str = "ESTRUCTURA-04";
 
 /// What a violation means for the receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -121,7 +89,7 @@ impl Violation {
 /// nearest name, before the finding that this field is missing, or else last in its block.
 pub fn sort_in_document_order(violations: &mut [Violation]) {
     violations.sort_by_cached_key(|violation| match &violation.expected {
-        Some(meant) if violation.code == UNKNOWN_FIELD => {
+        Some(meant) if violation.code == codes::UNKNOWN_FIELD => {
             let mut path = violation.path.clone();
             path.pop();
             path.push(meant.clone());
@@ -285,11 +253,11 @@ mod tests {
     fn c5_a_misspelt_name_stands_before_the_finding_that_the_right_one_is_missing() {
         let line = |field| at(&["DetallesItems", "Item", "0", field]);
         let misspelt = Violation {
-            code: UNKNOWN_FIELD,
+            code: codes::UNKNOWN_FIELD,
             ..line("Nombre").with_expected("NombreItem")
         };
         let unknown = Violation {
-            code: UNKNOWN_FIELD,
+            code: codes::UNKNOWN_FIELD,
             ..line("Zzz")
         };
         let mut found = [unknown, misspelt, line("NombreItem"), line("CantidadItem")];

@@ -106,9 +106,10 @@ impl Exchange {
         )?;
         let taxauth = TaxAuth::new(endpoints, patience.authority)?;
         let tokens = Tokens::new(taxauth, table.clone(), vault.clone(), clock.clone());
-        let reach = match env.parsed("ALLOW_LOOPBACK_TARGETS")?.unwrap_or(false) {
-            true => Reach::PublicAndLoopback,
-            false => Reach::Public,
+        let reach = if env.parsed("ALLOW_LOOPBACK_TARGETS")?.unwrap_or(false) {
+            Reach::PublicAndLoopback
+        } else {
+            Reach::Public
         };
         Ok(Self {
             artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),

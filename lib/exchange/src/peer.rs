@@ -282,9 +282,10 @@ pub(crate) fn excerpt(reply: &Reply) -> String {
         .filter(|character| !character.is_control())
         .take(EXCERPT_CHARS)
         .collect();
-    match text.is_empty() {
-        true => format!("status {}", reply.status),
-        false => format!("status {}: {text}", reply.status),
+    if text.is_empty() {
+        format!("status {}", reply.status)
+    } else {
+        format!("status {}: {text}", reply.status)
     }
 }
 

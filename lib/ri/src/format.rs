@@ -1,9 +1,12 @@
-//! The papers that a receipt is printed on.
+//! The papers that a receipt is printed on. A new till roll is a variant with its name and its measures, here alone.
 
 use std::fmt;
 use std::str::FromStr;
 
 use thiserror::Error;
+
+use crate::roll::Roll;
+use crate::sheet::{MM, Span};
 
 /// The paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -19,7 +22,7 @@ pub enum Format {
 
 /// A name that does not denote a paper.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("format {given:?} is not one of letter, roll80, roll58")]
+#[error("format {given:?} is not one of {}", Format::ALL.map(Format::as_str).join(", "))]
 pub struct UnknownFormat {
     /// The text as received.
     pub given: String,
@@ -35,6 +38,29 @@ impl Format {
             Self::Letter => "letter",
             Self::Roll80 => "roll80",
             Self::Roll58 => "roll58",
+        }
+    }
+
+    /// The measures of a till roll; `None` is the letter sheet.
+    pub(crate) const fn roll(self) -> Option<Roll> {
+        match self {
+            Self::Letter => None,
+            Self::Roll80 => Some(Roll {
+                width: 80.0 * MM,
+                printed: Span {
+                    x: 4.0 * MM,
+                    width: 72.0 * MM,
+                },
+                size: 8.5,
+            }),
+            Self::Roll58 => Some(Roll {
+                width: 58.0 * MM,
+                printed: Span {
+                    x: 5.0 * MM,
+                    width: 48.0 * MM,
+                },
+                size: 7.5,
+            }),
         }
     }
 }

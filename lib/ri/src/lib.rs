@@ -98,10 +98,9 @@ pub fn render(signed: &[u8], options: &Options<'_>) -> Result<Vec<u8>, RiError> 
     let receipt = Receipt::read(signed, options.environment, options.hosts)?;
     let symbol = qr::Symbol::of(&receipt.stamp)?;
     let content = Content::of(&receipt, options.mode);
-    let sheets = match options.format {
-        Format::Letter => letter::lay_out(&receipt, &content, options.design, &symbol),
-        Format::Roll80 => roll::lay_out(&receipt, &content, options.design, &roll::ROLL_80, &symbol),
-        Format::Roll58 => roll::lay_out(&receipt, &content, options.design, &roll::ROLL_58, &symbol),
+    let sheets = match options.format.roll() {
+        None => letter::lay_out(&receipt, &content, options.design, &symbol),
+        Some(roll) => roll::lay_out(&receipt, &content, options.design, &roll, &symbol),
     };
     pdf::write(&sheets, &content, &symbol, options.design)
 }

@@ -14,30 +14,12 @@ use crate::text::printable;
 
 /// A width of paper.
 pub(crate) struct Roll {
-    width: f32,
+    pub(crate) width: f32,
     /// The part that the printer's head reaches.
-    printed: Span,
+    pub(crate) printed: Span,
     /// The size of normal text.
-    size: f32,
+    pub(crate) size: f32,
 }
-
-pub(crate) const ROLL_80: Roll = Roll {
-    width: 80.0 * MM,
-    printed: Span {
-        x: 4.0 * MM,
-        width: 72.0 * MM,
-    },
-    size: 8.5,
-};
-
-pub(crate) const ROLL_58: Roll = Roll {
-    width: 58.0 * MM,
-    printed: Span {
-        x: 5.0 * MM,
-        width: 48.0 * MM,
-    },
-    size: 7.5,
-};
 
 /// PDF/A allows at most 14,400 points.
 const MAX_HEIGHT: f32 = 14_000.0;

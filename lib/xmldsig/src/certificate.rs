@@ -309,9 +309,10 @@ pub(crate) fn read(der: &[u8]) -> Result<(Certificate, Option<PKey<Public>>), Ce
 }
 
 fn limit(part: &'static str, found: usize, most: usize) -> Result<(), CertificateError> {
-    match found <= most {
-        true => Ok(()),
-        false => Err(CertificateError::TooLarge { part, found, most }),
+    if found <= most {
+        Ok(())
+    } else {
+        Err(CertificateError::TooLarge { part, found, most })
     }
 }
 

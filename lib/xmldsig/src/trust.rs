@@ -137,9 +137,10 @@ impl Authorities {
         }
         let store = self.store(at)?;
         X509StoreContext::new()?.init(&store, &leaf, &links, |context| {
-            Ok(match context.verify_cert()? {
-                true => None,
-                false => Some(context.error()),
+            Ok(if context.verify_cert()? {
+                None
+            } else {
+                Some(context.error())
             })
         })
     }

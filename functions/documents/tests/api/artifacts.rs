@@ -181,11 +181,13 @@ async fn a_type_or_switch_that_there_is_not_is_told() {
     let refused = api.get(&format!("{path}?refresh=maybe")).await.expect(422);
     assert_eq!(refused["detail"][0]["loc"], json!(["query", "refresh"]));
     let refused = api.get(&format!("{path}?format=a4")).await.expect(422);
+    let papers = ecf_ri::Format::ALL.map(|format| format!("'{format}'"));
+    let (last, others) = papers.split_last().unwrap();
     assert_eq!(
         (&refused["detail"][0]["loc"], &refused["detail"][0]["msg"]),
         (
             &json!(["query", "format"]),
-            &json!("Input should be 'letter', 'roll80' or 'roll58'")
+            &json!(format!("Input should be {} or {last}", others.join(", ")))
         )
     );
     for (refresh, status) in [("true", 200), ("false", 200), ("", 422)] {

@@ -90,9 +90,10 @@ impl Operation {
             .filter(|(name, _)| !self.query.contains(&name.as_str()));
         let error = |(name, value): (String, String)| {
             let error = FieldError::unknown(&["query"], &name, &self.query);
-            match is_secret(&name) {
-                true => error,
-                false => error.with_input(&Node::Text(value.into())),
+            if is_secret(&name) {
+                error
+            } else {
+                error.with_input(&Node::Text(value.into()))
             }
         };
         unknown.map(error).collect()

@@ -1,9 +1,10 @@
 //! Checks presence: mandatory fields must be present, forbidden ones absent.
 
+use crate::codes;
 use std::collections::HashSet;
 
 use super::{Block, Content, Field, Form, Member, Presence, refusal};
-use crate::violation::{UNKNOWN_FIELD, Violation};
+use crate::violation::Violation;
 use crate::{Fecha, ReceiptType};
 
 /// Collects missing, forbidden and repeated fields of a document.
@@ -26,9 +27,6 @@ pub(crate) enum Stage {
 
 /// Fields that are assigned later: the number and its expiry from a range, and the signing time.
 const ASSIGNED_LATER: [&str; 3] = ["eNCF", "FechaVencimientoSecuencia", "FechaHoraFirma"];
-
-/// The code of a list with more elements than allowed.
-const TOO_OFTEN: &str = "ESTRUCTURA-03";
 
 impl Checker {
     /// All violations of presence and occurrence in a document of this type.
@@ -54,14 +52,14 @@ impl Checker {
         // An unknown name says nothing about other fields.
         let told: Vec<&[String]> = faults
             .iter()
-            .filter(|fault| fault.code != UNKNOWN_FIELD)
+            .filter(|fault| fault.code != codes::UNKNOWN_FIELD)
             .map(|fault| fault.path.as_slice())
             .collect();
         let above: HashSet<&[String]> = told.iter().flat_map(|path| prefixes(path)).collect();
         let exact: HashSet<&[String]> = told.iter().copied().collect();
         found.retain(|missing| {
             // A list that is too long is an independent fault, not a consequence of faults in its elements.
-            let is_too_long = missing.code == TOO_OFTEN;
+            let is_too_long = missing.code == codes::TOO_MANY;
             let missing = missing.path.as_slice();
             (is_too_long || !above.contains(missing)) && !prefixes(missing).any(|prefix| exact.contains(prefix))
         });
@@ -80,8 +78,12 @@ impl Checker {
         if presence == Presence::Forbidden {
             let message = format!("{} is not allowed in type {}", field.name, self.receipt_type);
             let path = self.path_to(field);
-            self.violations
-                .push(Violation::rejected(path, "ESTRUCTURA-02", "extra_forbidden", message));
+            self.violations.push(Violation::rejected(
+                path,
+                codes::NOT_ALLOWED,
+                "extra_forbidden",
+                message,
+            ));
             return;
         }
         self.path.push(field.name.to_owned());
@@ -121,7 +123,7 @@ impl Checker {
             None => format!("{} is mandatory in type {}", field.name, self.receipt_type),
         };
         let path = self.path_to(field);
-        let violation = |message| Violation::rejected(path, "ESTRUCTURA-01", "missing", message);
+        let violation = |message| Violation::rejected(path, codes::MISSING, "missing", message);
         self.violations.push(match field.form {
             Form::Code(catalogue) if field.name != "Version" => {
                 let all = refusal::all_of(catalogue);
@@ -145,7 +147,7 @@ pub(super) fn too_many(path: Vec<String>, field: &Field, count: usize, limit: u3
         "{} may stand {limit} times at most, and stands {count} times",
         field.name
     );
-    Violation::rejected(path, TOO_OFTEN, "too_long", message)
+    Violation::rejected(path, codes::TOO_MANY, "too_long", message)
         .with_given(&count.to_string())
         .with_expected(format!("at most {limit}"))
 }

@@ -3,6 +3,7 @@
 //! Order does not matter. A scalar may be a number or a text. Known deviations of shape are accepted with a notice. All
 //! faults are collected: reading continues after the first.
 
+use crate::codes;
 use std::borrow::Cow;
 
 use super::checker::too_many;
@@ -88,10 +89,10 @@ impl Reader {
         self.path.push(Step::Name(field.name));
         if self.context.source == Source::Caller && field.name == "FechaHoraFirma" {
             let message = "FechaHoraFirma is set at the moment of signing; the given one is ignored";
-            self.notice(Problem::new("AVISO-05", "ignored", message), node.as_scalar());
+            self.notice(Problem::new(codes::FIRMA_IGNORED, "ignored", message), node.as_scalar());
         } else if field.obligations.presence(self.context.receipt_type) == Presence::Forbidden {
             let message = format!("{} is not allowed in type {}", field.name, self.context.receipt_type);
-            self.violation(Problem::new("ESTRUCTURA-02", "extra_forbidden", message), node);
+            self.violation(Problem::new(codes::NOT_ALLOWED, "extra_forbidden", message), node);
         } else {
             member.read(field, node, self);
         }
@@ -113,7 +114,7 @@ impl Reader {
                     "a list stands where an object with {} is due; it was taken as that",
                     B::FIELDS[0].name
                 );
-                self.notice(Problem::new("AVISO-02", "alias", message), None);
+                self.notice(Problem::new(codes::ALIAS, "alias", message), None);
                 block.read_members(&[Some(node)], self);
             }
             other => {
@@ -128,7 +129,7 @@ impl Reader {
                     names.join(", "),
                     other.kind()
                 );
-                self.violation(Problem::new("ESTRUCTURA-05", "dict_type", message), other);
+                self.violation(Problem::new(codes::NOT_AN_OBJECT, "dict_type", message), other);
             }
         }
         block
@@ -166,7 +167,7 @@ impl Reader {
             Node::Object(members) => match members.as_slice() {
                 [(key, value)] if hints::is_alias(key, field.name) || **key == *field.name => {
                     let message = format!("{} is a value, not an object; its member {key} was taken", field.name);
-                    self.notice(Problem::new("AVISO-02", "alias", message), value.as_scalar());
+                    self.notice(Problem::new(codes::ALIAS, "alias", message), value.as_scalar());
                     return self.value(field, value);
                 }
                 _ => return self.not_a_value(field, node),
@@ -195,7 +196,7 @@ impl Reader {
         };
         let problem = problem.unwrap_or_else(|| {
             let message = format!("a text or a number is expected, not {}", node.kind());
-            Problem::new("ESTRUCTURA-06", "string_type", message)
+            Problem::new(codes::NOT_A_VALUE, "string_type", message)
         });
         self.violation(problem, node);
         None
@@ -229,7 +230,7 @@ impl Reader {
                 self.path.push(Step::Name(B::FIELDS[place].name));
                 let message = format!("{key} was taken as {}", B::FIELDS[place].name);
                 self.notice(
-                    Problem::new("AVISO-02", "alias", message).expecting(B::FIELDS[place].name),
+                    Problem::new(codes::ALIAS, "alias", message).expecting(B::FIELDS[place].name),
                     None,
                 );
                 self.path.pop();
@@ -258,7 +259,7 @@ impl Reader {
             } else {
                 hints::none(&key, parent)
             };
-            let mut violation = Violation::rejected(self.path(), "ESTRUCTURA-04", "extra_forbidden", hint.message);
+            let mut violation = Violation::rejected(self.path(), codes::UNKNOWN_FIELD, "extra_forbidden", hint.message);
             violation.path.push(key.to_string());
             violation.given = Some(key.to_string());
             violation.input = Some(value.excerpt());
@@ -308,7 +309,7 @@ fn switch_problem(field: &str, catalogue: Catalogue, given: bool) -> Option<Prob
         None => ("leave the field out".to_owned(), "the field left out"),
     };
     let message = format!("{field} is a code, not {given}: {write}");
-    Some(Problem::new("ESTRUCTURA-06", "string_type", message).expecting(expected))
+    Some(Problem::new(codes::NOT_A_VALUE, "string_type", message).expecting(expected))
 }
 
 fn shortened(name: &str) -> Cow<'_, str> {

@@ -1,5 +1,6 @@
 //! Reads the value types from the text of a payload, and writes them into XML.
 
+use crate::codes;
 use std::io::Write as _;
 
 use rust_decimal::Decimal;
@@ -85,7 +86,7 @@ impl Value for Texto {
             let message = "line breaks were replaced by blanks";
             context
                 .notices
-                .push(Problem::new("AVISO-03", "value_changed", message).expecting(joined.as_str()));
+                .push(Problem::new(codes::LINE_BREAKS, "value_changed", message).expecting(joined.as_str()));
         }
         let text = joined.as_deref().unwrap_or(scalar.text);
         // Certification compares values exactly as in the workbook, and a received document must not change.
@@ -96,9 +97,9 @@ impl Value for Texto {
             text.parse()
         };
         let texto = texto.map_err(|error| match error {
-            TextoError::Empty => Problem::new("ESTRUCTURA-10", "string_too_short", error.to_string()),
+            TextoError::Empty => Problem::new(codes::EMPTY_TEXT, "string_too_short", error.to_string()),
             TextoError::BlankAtEnd => refusal::blank_at_end(text, &error),
-            _ => Problem::new("ESTRUCTURA-12", "value_error", error.to_string()),
+            _ => Problem::new(codes::FORBIDDEN_CHARACTERS, "value_error", error.to_string()),
         })?;
         if context.source == Source::Caller {
             context.notices.extend(crate::rules::complaints(text));
@@ -209,7 +210,7 @@ impl Value for u32 {
                 } else {
                     "less_than_equal"
                 };
-                Err(Problem::new("ESTRUCTURA-25", kind, message).expecting(format!("{min} to {max}")))
+                Err(Problem::new(codes::OUT_OF_RANGE, kind, message).expecting(format!("{min} to {max}")))
             }
         }
     }
@@ -235,7 +236,7 @@ impl Value for u64 {
 
 /// Types that are read by `FromStr`: the form, the code and kind of the refusal, and the advice for a misspelled text.
 macro_rules! parsed_values {
-    ($($Type:ty: $form:expr, $code:literal, $kind:literal, $expected:expr, $meant:expr;)+) => {$(
+    ($($Type:ty: $form:expr, $code:expr, $kind:literal, $expected:expr, $meant:expr;)+) => {$(
         impl Value for $Type {
             const FORM: Form = $form;
 
@@ -258,11 +259,11 @@ macro_rules! parsed_values {
 }
 
 parsed_values! {
-    Fecha: Form::Fecha, "ESTRUCTURA-30", "date_parsing", Fecha::FORM, refusal::day;
-    FechaHora: Form::FechaHora, "ESTRUCTURA-31", "datetime_parsing", FechaHora::FORM, refusal::no_advice;
-    Encf: Form::Encf, "ESTRUCTURA-33", "value_error", "E and twelve digits", refusal::encf;
-    Ncf: Form::Ncf, "ESTRUCTURA-34", "value_error", "11, 13 or 19 characters", refusal::ncf;
-    ReceiptType: Form::ReceiptType, "ESTRUCTURA-15", "enum", "31, 32, 33, 34, 41, 43, 44, 45, 46 or 47", refusal::receipt_type;
+    Fecha: Form::Fecha, codes::NOT_A_DATE, "date_parsing", Fecha::FORM, refusal::day;
+    FechaHora: Form::FechaHora, codes::NOT_A_DATE_TIME, "datetime_parsing", FechaHora::FORM, refusal::no_advice;
+    Encf: Form::Encf, codes::NOT_AN_ENCF, "value_error", "E and twelve digits", refusal::encf;
+    Ncf: Form::Ncf, codes::NOT_AN_NCF, "value_error", "11, 13 or 19 characters", refusal::ncf;
+    ReceiptType: Form::ReceiptType, codes::UNKNOWN_TYPE, "enum", "31, 32, 33, 34, 41, 43, 44, 45, 46 or 47", refusal::receipt_type;
 }
 
 impl Value for Rnc {
@@ -277,7 +278,9 @@ impl Value for Rnc {
             context.notices.push(filler);
         } else if !rnc.check_digit_ok() {
             let message = format!("the check digit of {rnc} does not fit; a few valid numbers are like that");
-            context.notices.push(Problem::new("AVISO-04", "check_digit", message));
+            context
+                .notices
+                .push(Problem::new(codes::CHECK_DIGIT, "check_digit", message));
         }
         Ok(rnc)
     }

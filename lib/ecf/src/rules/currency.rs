@@ -70,9 +70,12 @@ fn rate(case: &Case<'_>) -> Option<Decimal> {
 fn is_inverted(case: &Case<'_>) -> bool {
     let currency = case.document.encabezado.otra_moneda.tipo_moneda;
     let above = currency.and_then(|currency| currency.is_above_the_peso());
-    rate(case).zip(above).is_some_and(|(rate, above)| match above {
-        true => rate < Decimal::ONE,
-        false => rate > Decimal::ONE,
+    rate(case).zip(above).is_some_and(|(rate, above)| {
+        if above {
+            rate < Decimal::ONE
+        } else {
+            rate > Decimal::ONE
+        }
     })
 }
 

@@ -1,5 +1,6 @@
 //! Looks up the obligations of the fields that findings are about.
 
+use crate::codes;
 use crate::document::Document;
 use crate::field::{Block as _, Field, Presence};
 use crate::{ReceiptType, Violation};
@@ -21,14 +22,11 @@ pub(super) fn presence(path: &[String], receipt_type: ReceiptType) -> Option<Pre
     last
 }
 
-/// The code of a field that is not allowed in the type.
-const NOT_ALLOWED: &str = "ESTRUCTURA-02";
-
 /// Drops findings about fields that the type forbids. Such a field is one finding; that its value is wrong, or that a
 /// related field is missing, does not help.
 pub(super) fn drop_forbidden(violations: &mut Vec<Violation>, receipt_type: ReceiptType) {
     violations.retain(|violation| {
-        violation.code == NOT_ALLOWED || presence(&violation.path, receipt_type) != Some(Presence::Forbidden)
+        violation.code == codes::NOT_ALLOWED || presence(&violation.path, receipt_type) != Some(Presence::Forbidden)
     });
 }
 
@@ -206,12 +204,16 @@ mod tests {
                 "ISC-02",
                 "missing",
             ),
-            at("DetallesItems/Item/0/GradosAlcohol", NOT_ALLOWED, "extra_forbidden"),
+            at(
+                "DetallesItems/Item/0/GradosAlcohol",
+                codes::NOT_ALLOWED,
+                "extra_forbidden",
+            ),
             at("DetallesItems/Item/0/NombreItem", "ESTRUCTURA-01", "missing"),
             at("DetallesItems/Item/0/Grados", "ESTRUCTURA-04", "extra_forbidden"),
         ];
         drop_forbidden(&mut found, ReceiptType::E44);
         let codes: Vec<_> = found.iter().map(|violation| violation.code).collect();
-        assert_eq!(codes, [NOT_ALLOWED, "ESTRUCTURA-01", "ESTRUCTURA-04"]);
+        assert_eq!(codes, [codes::NOT_ALLOWED, "ESTRUCTURA-01", "ESTRUCTURA-04"]);
     }
 }

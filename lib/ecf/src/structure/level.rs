@@ -1,5 +1,6 @@
 //! Processes a document, with one level for each open element.
 
+use crate::codes;
 use quick_xml::events::BytesStart;
 
 use super::namespaces::Namespaces;
@@ -90,7 +91,7 @@ impl Walk {
                     Content::Block(progress) => progress.child(name, depth == 1, &mut self.path),
                     Content::Value if is_first => {
                         let message = format!("a text or a number is expected, not the element {name}");
-                        let fault = Fault::new("ESTRUCTURA-06", "string_type", message);
+                        let fault = Fault::new(codes::NOT_A_VALUE, "string_type", message);
                         (Content::Anything, fault)
                     }
                     Content::Value | Content::Anything => (Content::Anything, None),
@@ -106,7 +107,7 @@ impl Walk {
         if is_checked {
             if let Some(attribute) = self.namespaces.first_foreign_attribute(tag) {
                 let message = format!("{name} has the attribute {attribute}: the schema allows none");
-                self.report("ESTRUCTURA-52", "extra_forbidden", message);
+                self.report(codes::HAS_ATTRIBUTE, "extra_forbidden", message);
             }
             if let Some(address) = self
                 .namespaces
@@ -118,7 +119,7 @@ impl Walk {
                     let message = format!(
                         "{name} is in the namespace {address}: the schema knows elements without namespace only"
                     );
-                    self.report("ESTRUCTURA-53", "value_error", message);
+                    self.report(codes::HAS_NAMESPACE, "value_error", message);
                 }
             }
         }
@@ -139,10 +140,10 @@ impl Walk {
         let is_empty = is_bare && !self.may_be_empty(&level.content, name);
         if is_empty {
             let message = format!("{name} is empty: an element without a value is left out");
-            self.report("ESTRUCTURA-51", "value_error", message);
+            self.report(codes::EMPTY_ELEMENT, "value_error", message);
         } else if matches!(level.content, Content::Block(_)) && level.has_text {
             let message = format!("text stands between the elements of {name}");
-            self.report("ESTRUCTURA-54", "value_error", message);
+            self.report(codes::STRAY_TEXT, "value_error", message);
         }
         self.path.truncate(self.path.len() - level.steps);
         self.namespaces.leave(self.open.len());
@@ -212,7 +213,7 @@ impl Progress {
         if is_below_root && name == SIGNATURE {
             let fault = if std::mem::replace(&mut self.is_signed, true) {
                 let message = "Signature may stand once at most, and stands again".to_owned();
-                Fault::new("ESTRUCTURA-03", "too_long", message)
+                Fault::new(codes::TOO_MANY, "too_long", message)
             } else {
                 None
             };
@@ -222,7 +223,7 @@ impl Progress {
             let message = format!("there is no field {name} here");
             return (
                 Content::Anything,
-                Fault::new("ESTRUCTURA-04", "extra_forbidden", message),
+                Fault::new(codes::UNKNOWN_FIELD, "extra_forbidden", message),
             );
         };
         let field = &self.fields[place];
@@ -244,17 +245,17 @@ impl Progress {
         let field = &self.fields[place];
         if !field.repeated && self.seen & (1 << place) != 0 {
             let message = format!("{} may stand once at most, and stands again", field.name);
-            return Fault::new("ESTRUCTURA-03", "too_long", message);
+            return Fault::new(codes::TOO_MANY, "too_long", message);
         }
         if self.is_signed {
             let message = format!("{} stands after {SIGNATURE}, which is the last element", field.name);
-            return Fault::new("ESTRUCTURA-50", "value_error", message);
+            return Fault::new(codes::OUT_OF_ORDER, "value_error", message);
         }
         let last = self.last.filter(|last| *last > place)?;
         let message = format!(
             "{} is out of order: the schema has it before {}",
             field.name, self.fields[last].name
         );
-        Fault::new("ESTRUCTURA-50", "value_error", message)
+        Fault::new(codes::OUT_OF_ORDER, "value_error", message)
     }
 }

@@ -29,7 +29,7 @@ fn codes(picture: &Picture, dpi: f32) -> Vec<(String, [f32; 4])> {
 fn dpi(format: Format) -> f32 {
     match format {
         Format::Letter => 300.0,
-        Format::Roll80 | Format::Roll58 => 203.2,
+        _ => 203.2,
     }
 }
 

@@ -269,9 +269,10 @@ impl Inspection {
             contents.mac.is_some() || !contents.encryption.is_empty() || !keys.is_empty() || !certificates.is_empty();
         if contents.mac.is_none() && was_read && !is_mangled {
             let is_refused = identity.is_some() && !has_empty_password;
-            problems.push(match is_refused {
-                true => P12Problem::PasswordWithoutMac,
-                false => P12Problem::NoMac,
+            problems.push(if is_refused {
+                P12Problem::PasswordWithoutMac
+            } else {
+                P12Problem::NoMac
             });
         }
         problems.sort_by_key(|problem| !problem.is_fatal());

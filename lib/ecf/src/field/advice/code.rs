@@ -59,9 +59,12 @@ pub(crate) fn meant_switch(catalogue: Catalogue, text: &str) -> Option<Option<En
 pub(crate) fn listed(entries: &[Entry]) -> String {
     let named: Vec<String> = entries
         .iter()
-        .map(|(code, words)| match words.is_empty() {
-            true => (*code).to_owned(),
-            false => format!("{code} ({words})"),
+        .map(|(code, words)| {
+            if words.is_empty() {
+                (*code).to_owned()
+            } else {
+                format!("{code} ({words})")
+            }
         })
         .collect();
     alternatives(&named)

@@ -49,10 +49,11 @@ pub(crate) fn meant_decimal(text: &str) -> Option<Meant> {
         return None;
     }
     let digits = groups.concat();
-    match whole.contains(separator) {
+    if whole.contains(separator) {
         // `1,180,000`: the last separator also separates thousands.
-        true => (fraction.len() == 3).then(|| Meant::One(format!("{digits}{fraction}"))),
-        false => Some(Meant::One(plain(&digits, fraction))),
+        (fraction.len() == 3).then(|| Meant::One(format!("{digits}{fraction}")))
+    } else {
+        Some(Meant::One(plain(&digits, fraction)))
     }
 }
 
