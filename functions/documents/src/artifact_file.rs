@@ -97,7 +97,7 @@ pub(crate) async fn artifact(
     }
     let name = stored_name(files, receipt, kind, paper, bytes).await?;
     let (scope, id, disposition) = (&receipt.scope, &receipt.public_id, download.disposition());
-    let link = artifacts.link(scope, receipt.created_at, id, (kind, &name), &disposition);
+    let link = artifacts.link(scope, receipt.created_at, id, kind, &name, &disposition);
     Ok(download.at(link.await?))
 }
 

@@ -20,8 +20,7 @@ pub(crate) async fn raise(
     if receipt.was_alarmed(alarm) || !table.record_alarm(&receipt.scope, receipt, alarm).await? {
         return Ok(None);
     }
-    let (awaited, hours) = alarm;
-    let (metric, what) = match awaited {
+    let (metric, what) = match alarm.awaited {
         Awaited::Delivery => (
             Metric::ReceiptsUndelivered,
             "a receipt was not delivered to the tax authority in time",
@@ -37,7 +36,7 @@ pub(crate) async fn raise(
         company.rnc = %receipt.company_rnc,
         environment = %receipt.scope.environment,
         state = %receipt.state,
-        hours,
+        hours = alarm.hours,
         "{what}"
     );
     Ok(Some(metric))

@@ -81,8 +81,8 @@ impl<'a> Round<'a> {
     /// Has the ranges of those receipts recounted, where callers number them.
     pub(crate) async fn recount(&self, now: Timestamp) -> Result<(), StoreError> {
         let unsent = std::mem::take(&mut self.found().unsent);
-        for ((scope, ecf_type), numbers) in unsent {
-            self.table.recount_soon(&scope, ecf_type, numbers, now).await?;
+        for ((scope, ecf_type), (first, last)) in unsent {
+            self.table.recount_soon(&scope, ecf_type, first..=last, now).await?;
         }
         Ok(())
     }

@@ -53,7 +53,8 @@ pub(crate) async fn receive(app: &App, call: &Call, body: &[u8]) -> Result<Respo
         .table
         .was_received(
             scope,
-            (&arrived.rnc_emisor, &arrived.encf),
+            &arrived.rnc_emisor,
+            &arrived.encf,
             &good.signature,
             &ContentHash::of(document),
         )

@@ -343,7 +343,8 @@ impl Artifacts {
         scope: &Scope,
         created_at: Timestamp,
         receipt: &ReceiptId,
-        (kind, hash): (ArtifactKind, &ContentHash),
+        kind: ArtifactKind,
+        hash: &ContentHash,
         disposition: &str,
     ) -> Result<String, StoreError> {
         let operation = "presign artifact";

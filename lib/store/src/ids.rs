@@ -135,19 +135,13 @@ random_id!(CompanyId);
 random_id!(WebhookId);
 random_id!(ApiKeyId);
 random_id!(NoticeId);
+sharded_id!(CompanyId);
 sharded_id!(ReceiptId);
 sharded_id!(AnnouncementId);
 sharded_id!(WebhookId);
 sharded_id!(ApprovalId);
 sharded_id!(AnnulmentId);
 sharded_id!(InboxId);
-
-impl CompanyId {
-    /// A number spread evenly over the companies, for sharding.
-    pub(crate) fn spread(&self) -> u8 {
-        self.0[ID_BYTES - 1]
-    }
-}
 
 impl ReceiptId {
     /// The record kind of an issued receipt in [`ReceiptId::of`].

@@ -16,6 +16,7 @@ mod certificates;
 mod change;
 mod closing;
 mod companies;
+mod condition;
 mod counters;
 mod deliveries;
 mod designs;
@@ -73,8 +74,8 @@ pub use notices::{
     NoticeSeverity, NoticeState,
 };
 pub use receipts::{
-    AlarmHours, AlarmTimes, Answered, Awaited, BuyerAnswer, BuyerDelivery, Claim, Cleared, Created, DeliveryState,
-    Failure, HOLD_SPREAD, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedReceipt, Mode, ModifiedReceipt,
+    Alarm, AlarmHours, AlarmTimes, Answered, Awaited, BuyerAnswer, BuyerDelivery, Claim, Cleared, Created,
+    DeliveryState, Failure, HOLD_SPREAD, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedReceipt, Mode, ModifiedReceipt,
     NOT_FOUND_PATIENCE, NewNote, NewReceipt, NoHours, NotFoundBy, Note, OUTCOME_UNKNOWN, OutboxEntry, PageRequest,
     Position, Receipt, ReceiptFilter, ReceiptPage, Recorded, Signed, SignedLater, Span, UnknownPosition, Verdict,
     WalkedPart, Withdrawal,

@@ -146,7 +146,8 @@ fn look_at_due(receipt: &Receipt, problems: &mut Found) {
 }
 
 fn look_at_age(app: &App, receipt: &Receipt, problems: &mut Found) {
-    if let Some((_, hours)) = app.alarm_times.reached(receipt, app.clock.now()) {
+    if let Some(alarm) = app.alarm_times.reached(receipt, app.clock.now()) {
+        let hours = alarm.hours;
         problems.push(("stuck", format!("it is {} for more than {hours} hours", receipt.state)));
     }
 }

@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{
     Table,
     change::Change,
+    condition::exists,
     due,
     item::{Item, NewItem, Stored, bytes, expiry, instant, text},
     keys::{self, DUE, TTL},
@@ -62,7 +63,7 @@ impl Table {
     pub async fn announcement_told(&self, scope: &Scope, id: &AnnouncementId) -> Result<bool, StoreError> {
         let change = Change::of(keys::announcement(scope, id))
             .remove(&[DUE.pk, DUE.sk])
-            .when("attribute_exists(#ds)");
+            .when(exists(DUE.sk));
         Ok(matches!(
             self.apply("announcement told", change).await?,
             Applied::Done(_)

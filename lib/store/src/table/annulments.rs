@@ -11,8 +11,8 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{
     Query, Sort, Table,
-    approvals::one_of,
     change::Change,
+    condition::{absent, at_most, equals, exists},
     due::SHARDS,
     item::{NewItem, Stored, bytes, flag, instant, number, text},
     keys::{self, DUE, LOCK_PARTITIONS, SK},
@@ -178,9 +178,9 @@ impl Table {
             .set(ATTEMPTS, number(seen.attempts.saturating_add(1)))
             .set(LEASE, instant(until))
             .set(DUE.sk, text(keys::due_sort(until)))
-            .when("attribute_exists(#ds) AND #attempts = :seen AND (attribute_not_exists(#lu) OR #lu <= :now)")
-            .bind(":seen", number(seen.attempts))
-            .bind(":now", instant(now));
+            .when(exists(DUE.sk))
+            .when(equals(ATTEMPTS, number(seen.attempts)))
+            .when(absent(LEASE).or(at_most(LEASE, instant(now))));
         Ok(matches!(self.apply("claim annulment", change).await?, Applied::Done(_)))
     }
 
@@ -203,9 +203,7 @@ impl Table {
             Some(next) => change.set(DUE.sk, text(keys::due_sort(next))),
             None => change.remove(&[DUE.pk, DUE.sk]),
         };
-        let change = change
-            .when("#attempts = :attempts")
-            .bind(":attempts", number(annulment.attempts));
+        let change = change.when(equals(ATTEMPTS, number(annulment.attempts)));
         Ok(matches!(
             self.apply("record annulment", change).await?,
             Applied::Done(_)
@@ -245,15 +243,14 @@ impl Table {
             if !used.is_empty() {
                 return Ok(NumbersTaken::Used(used));
             }
-            match self.take_free_ones(scope, annulment, now).await? {
-                true => break,
-                false if round < ROUNDS => {}
-                false => {
-                    return Err(StoreError::Contended {
-                        operation: "annul numbers",
-                        attempts: ROUNDS,
-                    });
-                }
+            if self.take_free_ones(scope, annulment, now).await? {
+                break;
+            }
+            if round >= ROUNDS {
+                return Err(StoreError::Contended {
+                    operation: "annul numbers",
+                    attempts: ROUNDS,
+                });
             }
         }
         for (from, to) in &annulment.ranges {
@@ -266,7 +263,7 @@ impl Table {
     /// Has the ranges recounted whose numbers the caller gives: those of an annulment count as used.
     async fn recount_annulled(&self, scope: &Scope, annulment: &Annulment, now: Timestamp) -> Result<(), StoreError> {
         for (from, to) in &annulment.ranges {
-            let numbers = (from.sequence(), to.sequence());
+            let numbers = from.sequence()..=to.sequence();
             self.recount_soon(scope, from.receipt_type(), numbers, now).await?;
         }
         Ok(())
@@ -288,8 +285,8 @@ impl Table {
                         let change = Change::of(key)
                             .set(ANNULMENT, text(annulment.id))
                             .set(ANNULLED_TO, number(to.sequence()))
-                            .when("#ow = :owner AND attribute_not_exists(#an)")
-                            .bind(":owner", text(owner));
+                            .when(equals(LOCK_OWNER, text(owner)))
+                            .when(absent(ANNULMENT));
                         parts.push(Part::Update(change));
                     }
                     None => {
@@ -327,10 +324,11 @@ impl Table {
                 let ours = text(annulment.id);
                 if lock.has(LOCK_OWNER) {
                     let change = Change::of(key).remove(&[ANNULMENT, ANNULLED_TO]);
-                    let change = change.when("#an = :ours").bind(":ours", ours);
+                    let change = change.when(equals(ANNULMENT, ours));
                     self.apply("give number back", change).await?;
                 } else {
-                    self.delete_of("give number back", &key, ANNULMENT, ours).await?;
+                    self.delete_when("give number back", &key, equals(ANNULMENT, ours))
+                        .await?;
                 }
             }
         }
@@ -427,7 +425,7 @@ fn read(id: AnnulmentId, stored: &Stored) -> Result<Annulment, StoreError> {
         anecf: ContentHash::from_bytes(stored.hash(ANECF)?),
         created_at: stored.instant(CREATED_AT)?,
         completed_at: stored.opt_instant(COMPLETED_AT)?,
-        state: one_of(stored, STATE, &AnnulmentState::ALL, AnnulmentState::as_str)?,
+        state: stored.one_of(STATE, &AnnulmentState::ALL, AnnulmentState::as_str)?,
         words: owned(WORDS)?,
         answer: owned(ANSWER)?,
         attempts: stored.parse(ATTEMPTS)?,

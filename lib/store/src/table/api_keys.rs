@@ -11,8 +11,9 @@ use super::{
     Query, Sort, Table,
     change::Change,
     closing,
+    condition::{absent, exists},
     item::{Item, NewItem, Stored, bytes, instant, number, text},
-    keys::{self, SK},
+    keys::{self, PK, SK},
     write::{Part, Transacted},
 };
 use crate::{
@@ -146,7 +147,8 @@ impl Table {
         if let Some(creator) = &new.created_by {
             let change = Change::of(keys::listed_api_key(&new.company, creator))
                 .add(CREATED, number(1))
-                .when("attribute_exists(#pk) AND attribute_not_exists(revoked_at)");
+                .when(exists(PK))
+                .when(absent(REVOKED_AT));
             parts.push(Part::Update(change));
         }
         Ok(match self.transact("create API key", parts).await? {
@@ -250,7 +252,7 @@ impl Table {
         };
         let parts = [keys::api_key(&hash), keys::listed_api_key(company, id)].map(|key| {
             let change = Change::of(key).set_or_remove(REQUESTS_PER_SECOND, requests_per_second.map(number));
-            Part::Update(change.when("attribute_exists(#pk)"))
+            Part::Update(change.when(exists(PK)))
         });
         Ok(matches!(
             self.transact("limit API key", parts.into()).await?,
@@ -300,11 +302,8 @@ impl Table {
 
 /// Both items of a key marked revoked; the first revocation's time stays.
 pub(crate) fn revocation(company: &CompanyId, id: &ApiKeyId, hash: &[u8; 32], now: Timestamp) -> [Change; 2] {
-    [keys::api_key(hash), keys::listed_api_key(company, id)].map(|key| {
-        Change::of(key)
-            .set_once(REVOKED_AT, instant(now))
-            .when("attribute_exists(#pk)")
-    })
+    [keys::api_key(hash), keys::listed_api_key(company, id)]
+        .map(|key| Change::of(key).set_once(REVOKED_AT, instant(now)).when(exists(PK)))
 }
 
 fn read_listed(stored: &Stored) -> Result<ListedApiKey, StoreError> {

@@ -13,6 +13,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{
     Query, Sort, Span, Table,
     change::Change,
+    condition::{absent, at_most, equals, exists},
     due::SHARDS,
     item::{NewItem, Stored, bytes, flag, instant, number, text},
     keys::{self, DUE, SK},
@@ -228,8 +229,7 @@ impl Table {
             .set(ESTADO, text(new.estado))
             .set(ACECF, bytes(new.acecf))
             .set(CREATED_AT, instant(new.created_at))
-            .when("#id = :earlier")
-            .bind(":earlier", text(earlier.approval));
+            .when(equals(ID, text(earlier.approval)));
         self.create_with(scope, new, Some(Part::Update(answer))).await
     }
 
@@ -370,9 +370,9 @@ impl Table {
             .set(ATTEMPTS, number(seen.attempts.saturating_add(1)))
             .set(LEASE, instant(until))
             .set(DUE.sk, text(keys::due_sort(until)))
-            .when("attribute_exists(#ds) AND #attempts = :seen AND (attribute_not_exists(#lu) OR #lu <= :now)")
-            .bind(":seen", number(seen.attempts))
-            .bind(":now", instant(now));
+            .when(exists(DUE.sk))
+            .when(equals(ATTEMPTS, number(seen.attempts)))
+            .when(absent(LEASE).or(at_most(LEASE, instant(now))));
         Ok(matches!(self.apply("claim approval", change).await?, Applied::Done(_)))
     }
 
@@ -391,9 +391,7 @@ impl Table {
             Some(next) => change.set(DUE.sk, text(keys::due_sort(next))),
             None => change.remove(&[DUE.pk, DUE.sk]),
         };
-        let change = change
-            .when("#attempts = :attempts")
-            .bind(":attempts", number(approval.attempts));
+        let change = change.when(equals(ATTEMPTS, number(approval.attempts)));
         Ok(matches!(self.apply("record approval", change).await?, Applied::Done(_)))
     }
 }
@@ -454,7 +452,7 @@ fn read(id: ApprovalId, stored: &Stored) -> Result<Approval, StoreError> {
     let owned = |name| stored.opt_str(name).map(|text| text.map(str::to_owned));
     Ok(Approval {
         id,
-        way: one_of(stored, WAY, &ApprovalWay::ALL, ApprovalWay::as_str)?,
+        way: stored.one_of(WAY, &ApprovalWay::ALL, ApprovalWay::as_str)?,
         idempotency_key: stored.str(IDEMPOTENCY_KEY)?.to_owned(),
         rnc_emisor: stored.parse(RNC_EMISOR)?,
         rnc_comprador: stored.parse(RNC_COMPRADOR)?,
@@ -484,22 +482,8 @@ fn read_given(stored: &Stored) -> Result<GivenAnswer, StoreError> {
 
 fn read_told(stored: &Stored, [state, words, at]: [&'static str; 3]) -> Result<Told, StoreError> {
     Ok(Told {
-        state: one_of(stored, state, &ToldState::ALL, ToldState::as_str)?,
+        state: stored.one_of(state, &ToldState::ALL, ToldState::as_str)?,
         words: stored.opt_str(words)?.map(ForeignText::from),
         at: stored.opt_instant(at)?,
     })
-}
-
-/// A word of a closed list.
-pub(super) fn one_of<T: Copy>(
-    stored: &Stored,
-    name: &'static str,
-    all: &[T],
-    as_str: fn(T) -> &'static str,
-) -> Result<T, StoreError> {
-    let given = stored.str(name)?;
-    let found = all.iter().find(|one| as_str(**one) == given);
-    found
-        .copied()
-        .ok_or_else(|| stored.corrupt(name, format!("is {given}")))
 }

@@ -12,6 +12,7 @@ use super::{
     Query, Table,
     breaker::{self, Breaker, Host},
     change::Change,
+    condition::{absent, at_most, equals},
     item::{Stored, instant, text},
     keys,
     write::Applied,
@@ -116,8 +117,7 @@ impl Table {
     pub async fn claim_status_check(&self, now: Timestamp, spacing: SignedDuration) -> Result<bool, StoreError> {
         let change = Change::of(keys::status_check())
             .set(ATTEMPTED_AT, instant(now))
-            .when("attribute_not_exists(#at) OR #at <= :before")
-            .bind(":before", instant(now - spacing));
+            .when(absent(ATTEMPTED_AT).or(at_most(ATTEMPTED_AT, instant(now - spacing))));
         Ok(matches!(
             self.apply("claim status check", change).await?,
             Applied::Done(_)
@@ -128,8 +128,7 @@ impl Table {
     pub async fn record_status_check(&self, attempted_at: Timestamp, problem: Option<&str>) -> Result<(), StoreError> {
         let change = Change::of(keys::status_check())
             .set_or_remove(PROBLEM, problem.map(text))
-            .when("#at = :attempted")
-            .bind(":attempted", instant(attempted_at));
+            .when(equals(ATTEMPTED_AT, instant(attempted_at)));
         // A later check says more than this one.
         self.apply("record status check", change).await.map(drop)
     }
@@ -156,8 +155,7 @@ impl Table {
         let change = Change::of(keys::authority_status(environment))
             .set(STATUS, text(kept))
             .set(CHECKED_AT, instant(status.checked_at))
-            .when("attribute_not_exists(#ck) OR #ck <= :checked")
-            .bind(":checked", instant(status.checked_at));
+            .when(absent(CHECKED_AT).or(at_most(CHECKED_AT, instant(status.checked_at))));
         self.apply("record status", change).await.map(drop)
     }
 }

@@ -120,10 +120,7 @@ impl Table {
             .set(VERSION, number(seen.version + 1))
             .set(BREAKER, text(&kept))
             .set(WRITER, text(&writer));
-        let change = match seen.version {
-            0 => change.when("attribute_not_exists(#ve)"),
-            version => change.when("#ve = :seen").bind(":seen", number(version)),
-        };
+        let change = change.still(VERSION, (seen.version > 0).then(|| number(seen.version)));
         match self.apply("replace breaker", change).await? {
             Applied::Done(stored) => Ok((read(&stored)?, true)),
             Applied::Refused(Some(stored)) => {

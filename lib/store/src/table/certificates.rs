@@ -11,8 +11,9 @@ use super::{
     Query, Sort, Table,
     change::Change,
     companies::{COMPANY, UPDATED_AT, VERIFIED},
+    condition::{absent, equals, exists},
     item::{Stored, bytes, flag, instant, text},
-    keys::{self, SK},
+    keys::{self, PK, SK},
     write::{Part, Transacted},
 };
 use crate::{
@@ -77,15 +78,14 @@ impl Table {
             profile = profile.set(VERIFIED, flag(true));
         }
         let mut parts = vec![
-            Part::Update(profile.when("attribute_exists(#pk)")),
+            Part::Update(profile.when(exists(PK))),
             Part::Update(history(company, summary)),
         ];
         if let Some(rnc) = claim {
             // Its own claim is no obstacle: the answer to an earlier try may have got lost.
             let owner = Change::of(keys::rnc(rnc.as_str()))
                 .set(COMPANY, text(company))
-                .when("attribute_not_exists(#pk) OR #company = :company")
-                .bind(":company", text(company));
+                .when(absent(PK).or(equals(COMPANY, text(company))));
             parts.push(Part::Update(owner));
         }
         match self.transact("activate certificate", parts).await? {

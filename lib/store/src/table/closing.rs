@@ -13,6 +13,7 @@ use jiff::{SignedDuration, Timestamp, ToSpan as _, civil::Date};
 use super::{
     DayCounts, Query, Sort, Table,
     change::Change,
+    condition::equals,
     counters,
     item::{NewItem, Stored, instant, text},
     keys::{self, DUE, SK},
@@ -229,9 +230,10 @@ impl Table {
 
     /// Ends a look at an environment's days: they are closed until then. `false`: another look did before.
     pub async fn days_closed(&self, entry: &DueDays, until: Date, now: Timestamp) -> Result<bool, StoreError> {
-        let next = match until < last_to_close(now) {
-            true => now,
-            false => next_closing(&entry.scope, until),
+        let next = if until < last_to_close(now) {
+            now
+        } else {
+            next_closing(&entry.scope, until)
         };
         self.move_due(entry, next, Some(until)).await
     }
@@ -249,13 +251,9 @@ impl Table {
 
     /// Forgets a late change whose day was compared, unless there was another one since.
     pub async fn late_change_is_counted(&self, scope: &Scope, day: Date, seen: Timestamp) -> Result<bool, StoreError> {
-        self.delete_of(
-            "forget late change",
-            &keys::late_change(scope, day),
-            LATE_AT,
-            instant(seen),
-        )
-        .await
+        let key = keys::late_change(scope, day);
+        self.delete_when("forget late change", &key, equals(LATE_AT, instant(seen)))
+            .await
     }
 
     /// Takes an environment whose company is gone off the index.
@@ -277,8 +275,7 @@ impl Table {
         let change = Change::of(key)
             .set(DUE.sk, text(keys::due_sort(next)))
             .set_some(UNTIL, until.map(text))
-            .when("#ds = :seen")
-            .bind(":seen", text(keys::due_sort(entry.at)));
+            .when(equals(DUE.sk, text(keys::due_sort(entry.at))));
         Ok(matches!(self.apply("move due days", change).await?, Applied::Done(_)))
     }
 }

@@ -14,9 +14,11 @@ use super::{
     api_keys::NewApiKey,
     certificates::{self, CertificateSummary},
     change::Change,
-    closing, invitations,
+    closing,
+    condition::{absent, at_most, equals},
+    invitations,
     item::{Item, NewItem, Stored, bytes, expiry, flag, instant, text},
-    keys::{self, TTL},
+    keys::{self, PK, TTL},
     write::{Part, Transacted},
 };
 use crate::{
@@ -149,8 +151,7 @@ impl Table {
         if let Some(signup) = &new.signup {
             // DynamoDB removes expired items late, so an old record may be in the way.
             let change = signup_change(signup, &new.id, new.created_at)
-                .when("attribute_not_exists(#pk) OR #ttl <= :now")
-                .bind(":now", expiry(new.created_at));
+                .when(absent(PK).or(at_most(TTL, expiry(new.created_at))));
             parts.push(Part::Update(change));
             outcomes.push(CompanyCreated::SignupRepeated);
         }
@@ -220,9 +221,8 @@ impl Table {
         };
         let record = Change::of(keys::signup(&signup.key))
             .set(API_KEY, text(new.id))
-            .when("company = :company AND api_key = :old")
-            .bind(":company", text(signup.company))
-            .bind(":old", text(signup.api_key));
+            .when(equals(COMPANY, text(signup.company)))
+            .when(equals(API_KEY, text(signup.api_key)));
         let mut parts = vec![Part::Update(record)];
         parts.extend(super::api_keys::revocation(&signup.company, &signup.api_key, &old_hash, now).map(Part::Update));
         parts.extend(new.items().map(Part::PutNew));

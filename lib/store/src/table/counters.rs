@@ -151,7 +151,7 @@ impl Table {
         monto_total: &str,
         asked_by: Option<(&ApiKeyId, Timestamp)>,
     ) -> Result<(), StoreError> {
-        let change = counted(scope, day, (ecf_type, None), monto_total);
+        let change = counted(scope, day, ecf_type, None, monto_total);
         let change = match asked_by {
             Some((key, at)) => key_uses::issued(change, key, at),
             None => change,
@@ -168,13 +168,13 @@ impl Table {
         state: ReceiptState,
         monto_total: &str,
     ) -> Result<(), StoreError> {
-        let change = counted(scope, day, (ecf_type, Some(state)), monto_total);
+        let change = counted(scope, day, ecf_type, Some(state), monto_total);
         self.apply("count", change).await.map(|_| ())
     }
 
     /// The counts of the days from `from` to `to`, both included; days without receipts are left out.
     pub async fn day_counts(&self, scope: &Scope, from: Date, to: Date) -> Result<Vec<DayCounts>, StoreError> {
-        self.read_days(scope, (from, to), false).await
+        self.read_days(scope, from, to, false).await
     }
 
     /// The same as of every write answered before.
@@ -184,13 +184,14 @@ impl Table {
         from: Date,
         to: Date,
     ) -> Result<Vec<DayCounts>, StoreError> {
-        self.read_days(scope, (from, to), true).await
+        self.read_days(scope, from, to, true).await
     }
 
     async fn read_days(
         &self,
         scope: &Scope,
-        (from, to): (Date, Date),
+        from: Date,
+        to: Date,
         consistent: bool,
     ) -> Result<Vec<DayCounts>, StoreError> {
         let query = Query {
@@ -203,12 +204,7 @@ impl Table {
     }
 }
 
-fn counted(
-    scope: &Scope,
-    day: Date,
-    (ecf_type, state): (ReceiptType, Option<ReceiptState>),
-    monto_total: &str,
-) -> Change {
+fn counted(scope: &Scope, day: Date, ecf_type: ReceiptType, state: Option<ReceiptState>, monto_total: &str) -> Change {
     Change::of(keys::counter(scope, day))
         .add(&count_name(ecf_type, state), number(1))
         .add(&amount_name(ecf_type, state), number(centavos(monto_total)))

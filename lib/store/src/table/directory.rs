@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{
     Table,
     change::Change,
+    condition::{absent, at_most},
     item::{Stored, expiry, instant, text, to_millis},
     keys::{self, TTL},
 };
@@ -70,8 +71,7 @@ impl Table {
             .set_or_remove(ENTRY, entry)
             .set(CHECKED_AT, instant(checked_at))
             .set(TTL, expiry(checked_at + KEPT))
-            .when("attribute_not_exists(#ck) OR #ck <= :checked")
-            .bind(":checked", instant(checked_at));
+            .when(absent(CHECKED_AT).or(at_most(CHECKED_AT, instant(checked_at))));
         self.apply("record directory listing", change).await.map(drop)
     }
 }

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use super::{
     Query, Sort, Table,
     change::Change,
+    condition::{equals, exists},
     item::{Stored, text},
     keys::{self, DUE, InboxList, Key, SK},
     write::Applied,
@@ -116,8 +117,7 @@ impl Table {
     pub async fn claim_due(&self, entry: &DueEntry, next: Timestamp) -> Result<bool, StoreError> {
         let change = Change::of(entry.key())
             .set(DUE.sk, text(keys::due_sort(next)))
-            .when("#ds = :seen")
-            .bind(":seen", text(keys::due_sort(entry.at)));
+            .when(equals(DUE.sk, text(keys::due_sort(entry.at))));
         Ok(matches!(self.apply("claim due", change).await?, Applied::Done(_)))
     }
 
@@ -125,8 +125,7 @@ impl Table {
     pub async fn drop_due(&self, entry: &DueEntry) -> Result<bool, StoreError> {
         let change = Change::of(entry.key())
             .remove(&[DUE.pk, DUE.sk])
-            .when("#ds = :seen")
-            .bind(":seen", text(keys::due_sort(entry.at)));
+            .when(equals(DUE.sk, text(keys::due_sort(entry.at))));
         Ok(matches!(self.apply("drop due", change).await?, Applied::Done(_)))
     }
 
@@ -134,7 +133,7 @@ impl Table {
     pub async fn postpone(&self, scope: &Scope, receipt: &ReceiptId, next: Timestamp) -> Result<bool, StoreError> {
         let change = Change::of(keys::receipt(scope, receipt))
             .set(DUE.sk, text(keys::due_sort(next)))
-            .when("attribute_exists(#ds)");
+            .when(exists(DUE.sk));
         Ok(matches!(self.apply("postpone", change).await?, Applied::Done(_)))
     }
 }

@@ -14,11 +14,11 @@ use jiff::Timestamp;
 
 use super::{
     GivenAnswer, Query, Sort, Span, Table,
-    approvals::one_of,
     change::Change,
+    condition::{absent, exists},
     due::SHARDS,
     item::{Item, NewItem, Stored, bytes, flag, instant, number, text},
-    keys::{self, DUE, InboxList, SK},
+    keys::{self, DUE, InboxList, PK, SK},
     write::{Part, Transacted},
 };
 use crate::{
@@ -226,7 +226,8 @@ impl Table {
             let record = Change::of(keys::inbox_item(scope, InboxList::All, id))
                 .set(ACKED_AT, instant(now))
                 .set(REVISION, number(acked.revision))
-                .when("attribute_exists(#pk) AND attribute_not_exists(acked_at)")
+                .when(exists(PK))
+                .when(absent(ACKED_AT))
                 .still(REVISION, revision);
             let parts = vec![
                 Part::Update(record),
@@ -304,7 +305,6 @@ fn stored(scope: &Scope, list: InboxList, item: &InboxItem) -> Item {
 
 fn read(stored: &Stored) -> Result<InboxItem, StoreError> {
     let foreign = |name| stored.opt_str(name).map(|text| text.map(ForeignText::from));
-    let is_known = |name: &str| stored.has(name);
     Ok(InboxItem {
         id: stored.parse(SK)?,
         rnc_emisor: stored.parse(RNC_EMISOR)?,
@@ -316,14 +316,10 @@ fn read(stored: &Stored) -> Result<InboxItem, StoreError> {
         fecha_emision: foreign(FECHA_EMISION)?,
         signer: stored.str(SIGNER)?.into(),
         signer_trusted: stored.flag(SIGNER_TRUSTED)?,
-        speaks_for: is_known(SPEAKS_FOR)
-            .then(|| one_of(stored, SPEAKS_FOR, &SpeaksFor::ALL, SpeaksFor::as_str))
-            .transpose()?,
+        speaks_for: stored.opt_one_of(SPEAKS_FOR, &SpeaksFor::ALL, SpeaksFor::as_str)?,
         caller: foreign(CALLER)?,
         security_code: stored.opt_str(SECURITY_CODE)?.unwrap_or_default().to_owned(),
-        authority: is_known(AUTHORITY)
-            .then(|| one_of(stored, AUTHORITY, &AuthorityState::ALL, AuthorityState::as_str))
-            .transpose()?,
+        authority: stored.opt_one_of(AUTHORITY, &AuthorityState::ALL, AuthorityState::as_str)?,
         authority_at: stored.opt_instant(AUTHORITY_AT)?,
         superseded_by: stored.opt_parse(SUPERSEDED_BY)?,
         asked: stored.opt_parse(ASKED)?.unwrap_or(0),

@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use super::{
     Table,
     change::Change,
+    condition::above,
     item::{NewItem, expiry, instant, number},
     keys::{self, TTL},
 };
@@ -47,7 +48,6 @@ impl Table {
 pub(super) fn take(hash: &[u8; 32], now: Timestamp) -> Change {
     Change::of(keys::invitation(hash))
         .add(LEFT, number(-1))
-        .when("#lf > :none AND #ex > :now")
-        .bind(":none", number(0))
-        .bind(":now", instant(now))
+        .when(above(LEFT, number(0)))
+        .when(above(EXPIRES_AT, instant(now)))
 }

@@ -194,6 +194,30 @@ impl Stored {
         }
     }
 
+    /// A word of a closed list.
+    pub(crate) fn one_of<T: Copy>(
+        &self,
+        name: &'static str,
+        all: &[T],
+        as_str: fn(T) -> &'static str,
+    ) -> Result<T, StoreError> {
+        let found = self.opt_one_of(name, all, as_str)?;
+        found.ok_or_else(|| self.corrupt(name, "is missing"))
+    }
+
+    pub(crate) fn opt_one_of<T: Copy>(
+        &self,
+        name: &'static str,
+        all: &[T],
+        as_str: fn(T) -> &'static str,
+    ) -> Result<Option<T>, StoreError> {
+        let Some(given) = self.opt_str(name)? else {
+            return Ok(None);
+        };
+        let found = all.iter().copied().find(|one| as_str(*one) == given);
+        found.map(Some).ok_or_else(|| self.corrupt(name, format!("is {given}")))
+    }
+
     /// A set of texts; absent is empty, as DynamoDB knows no empty set.
     pub(crate) fn texts(&self, name: &'static str) -> Result<&[String], StoreError> {
         match self.item.get(name) {

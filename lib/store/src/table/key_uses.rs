@@ -11,6 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{
     Query, Sort, Table,
     change::Change,
+    condition::{absent, below, equals},
     item::{instant, number},
     keys::{self, SK},
     write::{ATTEMPTS, Applied},
@@ -65,8 +66,7 @@ impl Table {
     pub async fn note_key_use(&self, company: &CompanyId, id: &ApiKeyId, at: Timestamp) -> Result<(), StoreError> {
         let change = Change::of(keys::key_use(company, id))
             .set(USED_AT, instant(at))
-            .when("attribute_not_exists(used_at) OR used_at < :at")
-            .bind(":at", instant(at));
+            .when(absent(USED_AT).or(below(USED_AT, instant(at))));
         self.apply("note use of API key", change).await.map(|_| ())
     }
 
@@ -85,16 +85,14 @@ impl Table {
         for _ in 0..ATTEMPTS {
             let further = change()
                 .add(REQUESTS, number(requests))
-                .when("#rw = :window")
-                .bind(":window", begin.clone());
+                .when(equals(WINDOW, begin.clone()));
             if let Applied::Done(stored) = self.apply("count requests of API key", further).await? {
                 return stored.parse(REQUESTS);
             }
             let first = change()
                 .set(REQUESTS, number(requests))
                 .set(WINDOW, begin.clone())
-                .when("attribute_not_exists(#rw) OR #rw < :window")
-                .bind(":window", begin.clone());
+                .when(absent(WINDOW).or(below(WINDOW, begin.clone())));
             match self.apply("begin window of API key", first).await? {
                 Applied::Done(_) => return Ok(u64::from(requests)),
                 // Another instance began the same window between the two, or its clock is ahead.

@@ -19,6 +19,7 @@ pub use feed::{NoticeEvent, NoticePage};
 use super::{
     Edit, Table,
     change::Change,
+    condition::equals,
     item::{NewItem, Stored, number, text},
     keys,
     write::{Part, Transacted},
@@ -125,9 +126,10 @@ impl Notice {
 
     /// The streams that show it.
     fn streams(&self) -> BTreeSet<String> {
-        match self.is_told() {
-            true => self.audience.streams(),
-            false => BTreeSet::new(),
+        if self.is_told() {
+            self.audience.streams()
+        } else {
+            BTreeSet::new()
         }
     }
 
@@ -184,13 +186,13 @@ impl Table {
             .with(RECORD, text(written(&notice)))
             .with(REVISION, number(notice.revision))
             .build();
-        match self.put_new("draft notice", item).await? {
-            true => Ok(notice),
-            false => Err(StoreError::unexpected(
+        if !self.put_new("draft notice", item).await? {
+            return Err(StoreError::unexpected(
                 "draft notice",
                 "the id that was drawn is in use",
-            )),
+            ));
         }
+        Ok(notice)
     }
 
     /// A notice, whoever sees it: for the operator.
@@ -257,21 +259,20 @@ fn moved(before: &Notice, mut after: Notice, seen: u64, now: Timestamp) -> (Noti
         after.places.insert(stream.clone(), place);
     }
     for stream in shown_before.union(&shown) {
-        parts.push(Part::PutNew(match shown.contains(stream) {
-            true => feed::upsert(stream, place, &after, after.forgotten_at()),
-            false => feed::revoke(stream, place, &after.id, now + ENDED_KEPT),
+        parts.push(Part::PutNew(if shown.contains(stream) {
+            feed::upsert(stream, place, &after, after.forgotten_at())
+        } else {
+            feed::revoke(stream, place, &after.id, now + ENDED_KEPT)
         }));
     }
     let number_taken = Change::of(keys::notice_number()).set(SEQUENCE, number(place));
-    parts.push(Part::Update(match seen {
-        0 => number_taken.when("attribute_not_exists(#sq)"),
-        _ => number_taken.when("#sq = :seen").bind(":seen", number(seen)),
-    }));
+    parts.push(Part::Update(
+        number_taken.still(SEQUENCE, (seen > 0).then(|| number(seen))),
+    ));
     let record = Change::of(keys::notice(&after.id))
         .set(RECORD, text(written(&after)))
         .set(REVISION, number(after.revision))
-        .when("#rv = :revision")
-        .bind(":revision", number(before.revision));
+        .when(equals(REVISION, number(before.revision)));
     parts.push(Part::Update(record));
     (after, parts)
 }

@@ -39,13 +39,19 @@ pub use missing::{NOT_FOUND_PATIENCE, NotFoundBy};
 pub use notes::{Cleared, ModifiedReceipt, NewNote, Note};
 #[cfg(feature = "testing")]
 pub(super) use record::seeded_item;
+use record::{LOST_SEND, RFCE, SEND_STARTED_AT, STATE};
 pub use sending::{Claim, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, OUTCOME_UNKNOWN};
-pub use stuck::{AlarmHours, AlarmTimes, Awaited, NoHours};
+pub use stuck::{Alarm, AlarmHours, AlarmTimes, Awaited, NoHours};
 pub use verdict::{Failure, Recorded, Verdict};
 pub use walking::{Span, WalkedPart};
 pub use withdrawal::Withdrawal;
 
-use super::{Table, change::Change, item::text, keys};
+use super::{
+    Table,
+    condition::{Predicate, absent, among, equals, exists},
+    item::text,
+    keys,
+};
 use crate::{
     StoreError,
     artifacts::ContentHash,
@@ -227,22 +233,19 @@ impl Table {
     }
 }
 
-/// The condition that the receipt is in one of these states, and `also`.
-fn in_states(change: Change, states: impl IntoIterator<Item = ReceiptState>, also: &str) -> Change {
-    any_of(change, states.into_iter().map(|state| (state, Condition::Always)), also)
+/// The receipt is in one of these states.
+fn in_states(states: impl IntoIterator<Item = ReceiptState>) -> Predicate {
+    any_of(states.into_iter().map(|state| (state, Condition::Always)))
 }
 
-/// The condition that the state table allows the step to `next`, and `also`.
-fn as_the_table_says(change: Change, next: ReceiptState, also: &str) -> Change {
-    // None of these steps is the operator's, or that of `return_to_send`.
-    let ways = ways_to(next).filter(|(_, condition)| !is_retry(*condition) && *condition != Condition::NotFound);
-    any_of(change, ways, also)
+/// The state table allows the step to `next`. None of these steps is the operator's, or that of `return_to_send`.
+fn transition_to(next: ReceiptState) -> Predicate {
+    any_of(ways_to(next).filter(|(_, condition)| !is_retry(*condition) && *condition != Condition::NotFound))
 }
 
-/// The condition that the state table leaves the step to `next` to an operator, and `also`.
-fn as_the_table_says_to_operators(change: Change, next: ReceiptState, also: &str) -> Change {
-    let ways = ways_to(next).filter(|(_, condition)| is_retry(*condition));
-    any_of(change, ways, also)
+/// The state table leaves the step to `next` to an operator.
+fn operator_transition_to(next: ReceiptState) -> Predicate {
+    any_of(ways_to(next).filter(|(_, condition)| is_retry(*condition)))
 }
 
 /// What only an operator asks for.
@@ -257,37 +260,27 @@ fn ways_to(next: ReceiptState) -> impl Iterator<Item = (ReceiptState, Condition)
     })
 }
 
-fn any_of(change: Change, ways: impl Iterator<Item = (ReceiptState, Condition)>, also: &str) -> Change {
-    let mut change = change;
+fn any_of(ways: impl Iterator<Item = (ReceiptState, Condition)>) -> Predicate {
     let mut terms = Vec::new();
     let mut unconditional = Vec::new();
-    for (place, (state, condition)) in ways.enumerate() {
-        let value = format!(":state{place}");
+    for (state, condition) in ways {
         let holds = match condition {
-            // Who asks for these adds their conditions.
-            Condition::Always | Condition::OperatorRetry | Condition::NotFound => None,
-            Condition::Summary => Some("attribute_exists(#rf)"),
-            // A claim may have become a send, unless it was given back.
-            Condition::NeverSent | Condition::UnsentRetry => {
-                Some("attribute_not_exists(#ss) AND attribute_not_exists(#lo)")
+            // The callers of these add their conditions.
+            Condition::Always | Condition::OperatorRetry | Condition::NotFound => {
+                unconditional.push(text(state));
+                continue;
             }
+            Condition::Summary => exists(RFCE),
+            // A claim may have become a send, unless it was given back.
+            Condition::NeverSent | Condition::UnsentRetry => absent(SEND_STARTED_AT).and(absent(LOST_SEND)),
         };
-        change = change.bind(&value, text(state));
-        match holds {
-            Some(holds) => terms.push(format!("(#st = {value} AND {holds})")),
-            None => unconditional.push(value),
-        }
+        terms.push(equals(STATE, text(state)).and(holds));
     }
     if !unconditional.is_empty() {
-        terms.push(format!("#st IN ({})", unconditional.join(", ")));
+        terms.push(among(STATE, unconditional));
     }
-    // DynamoDB refuses redundant parentheses, and no way at all must not read as every way.
-    let allowed = match terms.as_slice() {
-        [] => "attribute_not_exists(#st)".to_owned(),
-        [only] => only.clone(),
-        several => format!("({})", several.join(" OR ")),
-    };
-    change.when(format!("{allowed} AND {also}"))
+    // No way at all must not read as every way.
+    terms.into_iter().reduce(Predicate::or).unwrap_or_else(|| absent(STATE))
 }
 
 /// States in which a receipt waits for its send.

@@ -9,8 +9,9 @@ use jiff::{SignedDuration, Timestamp};
 use super::{
     Table,
     change::Change,
+    condition::{absent, at_most, equals, exists},
     item::{Stored, bytes, expiry, instant},
-    keys::{self, TTL},
+    keys::{self, PK, TTL},
     write::Applied,
 };
 use crate::StoreError;
@@ -61,8 +62,7 @@ impl Table {
             .set(EXPIRES_AT, instant(token.expires_at))
             .set(TTL, expiry(token.expires_at))
             .remove(&[LEASE_UNTIL])
-            .when("attribute_not_exists(expires_at) OR expires_at <= :expires")
-            .bind(":expires", instant(token.expires_at));
+            .when(absent(EXPIRES_AT).or(at_most(EXPIRES_AT, instant(token.expires_at))));
         self.apply("store token", change).await?;
         Ok(())
     }
@@ -76,8 +76,7 @@ impl Table {
     ) -> Result<(), StoreError> {
         let change = Change::of(keys::token(certificate, environment))
             .remove(&[SEALED, EXPIRES_AT])
-            .when("#sealed = :refused")
-            .bind(":refused", bytes(sealed));
+            .when(equals(SEALED, bytes(sealed)));
         self.apply("invalidate token", change).await?;
         Ok(())
     }
@@ -93,8 +92,7 @@ impl Table {
         let change = Change::of(keys::token(certificate, environment))
             .set(LEASE_UNTIL, instant(now + lease))
             .set(TTL, expiry(now + SignedDuration::from_hours(1)))
-            .when("attribute_not_exists(#lease) OR #lease <= :now")
-            .bind(":now", instant(now));
+            .when(absent(LEASE_UNTIL).or(at_most(LEASE_UNTIL, instant(now))));
         Ok(matches!(
             self.apply("claim token refresh", change).await?,
             Applied::Done(_)
@@ -109,7 +107,7 @@ impl Table {
     ) -> Result<(), StoreError> {
         let change = Change::of(keys::token(certificate, environment))
             .remove(&[LEASE_UNTIL])
-            .when("attribute_exists(#pk)");
+            .when(exists(PK));
         self.apply("release token refresh", change).await?;
         Ok(())
     }

@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 use super::{
     Table,
     change::Change,
+    condition::{absent, below},
     item::{expiry, number},
     keys::{self, TTL},
     write::Applied,
@@ -45,8 +46,7 @@ impl Table {
         let change = Change::of(keys::turns(door.name, &visitor, begin))
             .add(COUNT, number(1))
             .set(TTL, expiry(end))
-            .when("attribute_not_exists(#ct) OR #ct < :most")
-            .bind(":most", number(door.most));
+            .when(absent(COUNT).or(below(COUNT, number(door.most))));
         Ok(match self.apply("take turn", change).await? {
             Applied::Done(_) => Turn::Granted,
             Applied::Refused(_) => Turn::After(Duration::try_from(end.duration_since(now)).unwrap_or_default()),

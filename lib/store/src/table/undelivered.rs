@@ -9,6 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{
     Query, Sort, Table,
     change::Change,
+    condition::{absent, at_most, equals},
     due::SHARDS,
     item::{NewItem, Stored, bytes, expiry, instant, number, text},
     keys::{self, DUE, SK, TTL},
@@ -104,9 +105,8 @@ impl Table {
         let change = due_at(Change::of(keys::undelivered(scope, webhook, &seen.key)), webhook, until)
             .set(ATTEMPTS, number(seen.attempts.saturating_add(1)))
             .set(LEASE, instant(until))
-            .when("#attempts = :seen AND (attribute_not_exists(#lu) OR #lu <= :now)")
-            .bind(":seen", number(seen.attempts))
-            .bind(":now", instant(now));
+            .when(equals(ATTEMPTS, number(seen.attempts)))
+            .when(absent(LEASE).or(at_most(LEASE, instant(now))));
         Ok(matches!(
             self.apply("claim undelivered", change).await?,
             Applied::Done(_)
@@ -127,7 +127,7 @@ impl Table {
             Some(next) => due_at(change, webhook, next),
             None => change.remove(&[DUE.pk, DUE.sk]),
         };
-        let change = change.when("#attempts = :attempts").bind(":attempts", number(attempts));
+        let change = change.when(equals(ATTEMPTS, number(attempts)));
         Ok(matches!(
             self.apply("postpone undelivered", change).await?,
             Applied::Done(_)

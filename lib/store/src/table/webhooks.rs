@@ -6,8 +6,9 @@ use jiff::Timestamp;
 use super::{
     Announcement, Query, Sort, Table, announcements,
     change::Change,
+    condition::{absent, at_most, below, equals, exists},
     item::{NewItem, Stored, bytes, flag, instant, number, text},
-    keys::{self, DUE, SK},
+    keys::{self, DUE, PK, SK},
     undelivered::{due_at, shard_partition},
     write::{Applied, Part, Transacted},
 };
@@ -109,8 +110,7 @@ impl Table {
             .build();
         let counted = Change::of(keys::webhook_count(scope))
             .add(COUNT, number(1))
-            .when("attribute_not_exists(#hooks) OR #hooks < :limit")
-            .bind(":limit", number(WEBHOOK_LIMIT));
+            .when(absent(COUNT).or(below(COUNT, number(WEBHOOK_LIMIT))));
         let parts = vec![Part::PutNew(item.clone()), Part::Update(counted)];
         match self.transact("create webhook", parts).await? {
             Transacted::Done => Ok(WebhookCreated::New(Box::new(read_webhook(&Stored::new(item))?))),
@@ -155,7 +155,7 @@ impl Table {
             .set_some(EVENTS, changes.events.as_deref().map(list))
             .set_some(ACTIVE, changes.is_active.map(flag))
             .set_some(SECRET, changes.sealed_secret.map(bytes))
-            .when("attribute_exists(#pk)");
+            .when(exists(PK));
         let change = match switched {
             Some(true) => due_at(
                 change.remove(&[PAUSED_AT, PAUSED_REASON, FAILING_SINCE, SLOW_SINCE]),
@@ -182,8 +182,8 @@ impl Table {
     ) -> Result<bool, StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .set(TEST_UNTIL, instant(until))
-            .when("attribute_exists(#pk) AND (attribute_not_exists(#tu) OR #tu <= :now)")
-            .bind(":now", instant(now));
+            .when(exists(PK))
+            .when(absent(TEST_UNTIL).or(at_most(TEST_UNTIL, instant(now))));
         Ok(matches!(
             self.apply("begin webhook test", change).await?,
             Applied::Done(_)
@@ -194,8 +194,7 @@ impl Table {
     pub async fn end_webhook_test(&self, scope: &Scope, id: &WebhookId, until: Timestamp) -> Result<(), StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .remove(&[TEST_UNTIL])
-            .when("#tu = :until")
-            .bind(":until", instant(until));
+            .when(equals(TEST_UNTIL, instant(until)));
         self.apply("end webhook test", change).await.map(|_| ())
     }
 
@@ -203,7 +202,7 @@ impl Table {
     pub async fn webhook_failed(&self, scope: &Scope, id: &WebhookId, now: Timestamp) -> Result<(), StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .set_once(FAILING_SINCE, instant(now))
-            .when("attribute_exists(#pk)");
+            .when(exists(PK));
         self.apply("webhook failed", change).await.map(|_| ())
     }
 
@@ -211,7 +210,7 @@ impl Table {
     pub async fn webhook_recovered(&self, scope: &Scope, id: &WebhookId) -> Result<(), StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .remove(&[FAILING_SINCE])
-            .when("attribute_exists(#fs)");
+            .when(exists(FAILING_SINCE));
         self.apply("webhook recovered", change).await.map(|_| ())
     }
 
@@ -219,7 +218,8 @@ impl Table {
     pub async fn webhook_timed_out(&self, scope: &Scope, id: &WebhookId, now: Timestamp) -> Result<bool, StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .set(SLOW_SINCE, instant(now))
-            .when("attribute_exists(#pk) AND attribute_not_exists(#slow)");
+            .when(exists(PK))
+            .when(absent(SLOW_SINCE));
         Ok(matches!(
             self.apply("webhook timed out", change).await?,
             Applied::Done(_)
@@ -230,7 +230,7 @@ impl Table {
     pub async fn webhook_in_time(&self, scope: &Scope, id: &WebhookId) -> Result<bool, StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .remove(&[SLOW_SINCE])
-            .when("attribute_exists(#slow)");
+            .when(exists(SLOW_SINCE));
         Ok(matches!(self.apply("webhook in time", change).await?, Applied::Done(_)))
     }
 
@@ -241,8 +241,7 @@ impl Table {
             .add(PARKED, number(1))
             .set_once(DUE.pk, text(shard_partition(id)))
             .set_once(DUE.sk, text(keys::due_sort(probe_at)))
-            .when("#active = :on")
-            .bind(":on", flag(true));
+            .when(equals(ACTIVE, flag(true)));
         Ok(matches!(self.apply("count parked", change).await?, Applied::Done(_)))
     }
 
@@ -250,23 +249,19 @@ impl Table {
     pub async fn postpone_probe(&self, scope: &Scope, id: &WebhookId, next: Timestamp) -> Result<bool, StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .set(DUE.sk, text(keys::due_sort(next)))
-            .when("attribute_exists(#ds)");
+            .when(exists(DUE.sk));
         Ok(matches!(self.apply("postpone probe", change).await?, Applied::Done(_)))
     }
 
     /// Ends looking after a webhook behind which nothing is parked. `false`: something was parked since `seen` was read.
     pub async fn end_probe(&self, scope: &Scope, seen: &Webhook) -> Result<bool, StoreError> {
         let as_seen = match seen.parked {
-            0 => "attribute_exists(#pk) AND attribute_not_exists(#parked)",
-            _ => "#parked = :parked",
+            0 => exists(PK).and(absent(PARKED)),
+            parked => equals(PARKED, number(parked)),
         };
         let change = Change::of(keys::webhook(scope, &seen.id))
             .remove(&[DUE.pk, DUE.sk])
             .when(as_seen);
-        let change = match seen.parked {
-            0 => change,
-            parked => change.bind(":parked", number(parked)),
-        };
         Ok(matches!(self.apply("end probe", change).await?, Applied::Done(_)))
     }
 
@@ -286,9 +281,8 @@ impl Table {
             .set(PAUSED_REASON, text(&pause.reason))
             .set(UPDATED_AT, instant(pause.at))
             .remove(&[DUE.pk, DUE.sk])
-            .when("#active = :on AND #fs = :since")
-            .bind(":on", flag(true))
-            .bind(":since", instant(failing_since));
+            .when(equals(ACTIVE, flag(true)))
+            .when(equals(FAILING_SINCE, instant(failing_since)));
         let parts = vec![Part::Update(change), Part::PutNew(announcements::item(scope, news))];
         Ok(matches!(self.transact("pause webhook", parts).await?, Transacted::Done))
     }

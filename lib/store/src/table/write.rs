@@ -12,19 +12,18 @@ use std::{
 };
 
 use aws_sdk_dynamodb::{
-    error::ProvideErrorMetadata,
-    operation::{
-        delete_item::DeleteItemError, put_item::PutItemError, transact_write_items::TransactWriteItemsError,
-        update_item::UpdateItemError,
-    },
-    types::{AttributeValue, Delete, Put, ReturnValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem},
+    error::{ProvideErrorMetadata, SdkError},
+    operation::{transact_write_items::TransactWriteItemsError, update_item::UpdateItemError},
+    types::{Delete, Put, ReturnValue, ReturnValuesOnConditionCheckFailure, TransactWriteItem},
 };
 
+use aws_smithy_runtime_api::client::orchestrator::HttpResponse;
 use cancellation::{Judgement, judge};
 
 use super::{
     Table,
     change::Change,
+    condition::{Names, Predicate, Values, exists},
     item::{Item, Stored},
     keys::{Key, PK},
 };
@@ -71,117 +70,58 @@ pub(crate) struct Refusal {
 
 impl Table {
     pub(crate) async fn apply(&self, operation: &'static str, change: Change) -> Result<Applied, StoreError> {
-        for attempt in 1..=ATTEMPTS {
-            let request = self
-                .client
-                .update_item()
-                .table_name(&self.name)
-                .return_values(ReturnValue::AllNew);
-            let result = change.fill(request).send().await;
-            let error = match result {
-                Ok(answer) => return Ok(Applied::Done(Stored::new(answer.attributes.unwrap_or_default()))),
-                Err(error) => error,
-            };
-            match error.as_service_error() {
-                Some(UpdateItemError::ConditionalCheckFailedException(refusal)) => {
-                    return Ok(Applied::Refused(existing(refusal.item.clone())));
-                }
-                Some(UpdateItemError::TransactionConflictException(_)) => pause(attempt).await,
-                _ => return Err(StoreError::from_sdk(operation, error)),
+        let written = write(operation, || {
+            let request = self.client.update_item().table_name(&self.name);
+            change.fill(request.return_values(ReturnValue::AllNew)).send()
+        });
+        match written.await? {
+            Ok(answer) => Ok(Applied::Done(Stored::new(answer.attributes.unwrap_or_default()))),
+            Err(UpdateItemError::ConditionalCheckFailedException(refusal)) => {
+                Ok(Applied::Refused(existing(refusal.item)))
             }
+            Err(error) => Err(StoreError::unexpected(operation, error)),
         }
-        Err(StoreError::Contended {
-            operation,
-            attempts: ATTEMPTS,
-        })
     }
 
     /// Puts an item that must not exist. `false`: it does.
     pub(crate) async fn put_new(&self, operation: &'static str, item: Item) -> Result<bool, StoreError> {
-        for attempt in 1..=ATTEMPTS {
-            let result = self
-                .client
+        let written = write(operation, || {
+            self.client
                 .put_item()
                 .table_name(&self.name)
                 .set_item(Some(item.clone()))
                 .condition_expression("attribute_not_exists(#pk)")
                 .expression_attribute_names("#pk", PK)
                 .send()
-                .await;
-            let Err(error) = result else {
-                return Ok(true);
-            };
-            match error.as_service_error() {
-                Some(PutItemError::ConditionalCheckFailedException(_)) => return Ok(false),
-                Some(PutItemError::TransactionConflictException(_)) => pause(attempt).await,
-                _ => return Err(StoreError::from_sdk(operation, error)),
-            }
-        }
-        Err(StoreError::Contended {
-            operation,
-            attempts: ATTEMPTS,
-        })
+        });
+        Ok(written.await?.is_ok())
     }
 
     /// Deletes an item. `false`: there was none.
     pub(crate) async fn delete(&self, operation: &'static str, key: &Key) -> Result<bool, StoreError> {
-        for attempt in 1..=ATTEMPTS {
-            let result = self
-                .client
-                .delete_item()
-                .table_name(&self.name)
-                .set_key(Some(key.attributes()))
-                .condition_expression("attribute_exists(#pk)")
-                .expression_attribute_names("#pk", PK)
-                .send()
-                .await;
-            let Err(error) = result else {
-                return Ok(true);
-            };
-            match error.as_service_error() {
-                Some(DeleteItemError::ConditionalCheckFailedException(_)) => return Ok(false),
-                Some(DeleteItemError::TransactionConflictException(_)) => pause(attempt).await,
-                _ => return Err(StoreError::from_sdk(operation, error)),
-            }
-        }
-        Err(StoreError::Contended {
-            operation,
-            attempts: ATTEMPTS,
-        })
+        self.delete_when(operation, key, exists(PK)).await
     }
 
-    /// Deletes an item if an attribute has this value. `false`: it is another's, or gone.
-    pub(crate) async fn delete_of(
+    /// Deletes an item on a condition. `false`: it does not hold, or the item is gone.
+    pub(crate) async fn delete_when(
         &self,
         operation: &'static str,
         key: &Key,
-        name: &str,
-        value: AttributeValue,
+        condition: Predicate,
     ) -> Result<bool, StoreError> {
-        for attempt in 1..=ATTEMPTS {
-            let result = self
-                .client
+        let (mut names, mut values) = (Names::new(), Values::new());
+        let condition = condition.bind(&mut names, &mut values);
+        let written = write(operation, || {
+            self.client
                 .delete_item()
                 .table_name(&self.name)
                 .set_key(Some(key.attributes()))
-                .condition_expression("#name = :value")
-                .expression_attribute_names("#name", name)
-                .expression_attribute_values(":value", value.clone())
+                .condition_expression(&condition)
+                .set_expression_attribute_names(Some(names.clone()))
+                .set_expression_attribute_values((!values.is_empty()).then(|| values.clone()))
                 .send()
-                .await;
-            let Err(error) = result else {
-                return Ok(true);
-            };
-            match error.as_service_error() {
-                Some(DeleteItemError::ConditionalCheckFailedException(_)) => return Ok(false),
-                Some(DeleteItemError::TransactionConflictException(_)) => pause(attempt).await,
-                _ => return Err(StoreError::from_sdk(operation, error)),
-            }
-        }
-        Err(StoreError::Contended {
-            operation,
-            attempts: ATTEMPTS,
-        })
+        });
+        Ok(written.await?.is_ok())
     }
 
     pub(crate) async fn transact(&self, operation: &'static str, parts: Vec<Part>) -> Result<Transacted, StoreError> {
@@ -213,10 +153,7 @@ impl Table {
                 Judgement::Unknown => return Err(StoreError::from_sdk(operation, error)),
             }
         }
-        Err(StoreError::Contended {
-            operation,
-            attempts: ATTEMPTS,
-        })
+        Err(contended(operation))
     }
 
     fn transact_item(&self, operation: &'static str, part: &Part) -> Result<TransactWriteItem, StoreError> {
@@ -252,6 +189,37 @@ impl Table {
             ),
         }
         .build())
+    }
+}
+
+/// Sends a write of one item, again while a transaction holds the item. The inner error: its condition does not hold.
+async fn write<T, E, F>(operation: &'static str, send: impl Fn() -> F) -> Result<Result<T, E>, StoreError>
+where
+    F: Future<Output = Result<T, SdkError<E, HttpResponse>>>,
+    E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
+{
+    for attempt in 1..=ATTEMPTS {
+        let error = match send().await {
+            Ok(answer) => return Ok(Ok(answer)),
+            Err(error) => error,
+        };
+        match error {
+            SdkError::ServiceError(refusal) if refusal.err().code() == Some("ConditionalCheckFailedException") => {
+                return Ok(Err(refusal.into_err()));
+            }
+            SdkError::ServiceError(refusal) if refusal.err().code() == Some("TransactionConflictException") => {
+                pause(attempt).await;
+            }
+            other => return Err(StoreError::from_sdk(operation, other)),
+        }
+    }
+    Err(contended(operation))
+}
+
+fn contended(operation: &'static str) -> StoreError {
+    StoreError::Contended {
+        operation,
+        attempts: ATTEMPTS,
     }
 }
 

@@ -1,7 +1,7 @@
 //! The condition of the authority, and receipts that are held because of it.
 
 use ecf::{Environment, ReceiptState};
-use ecf_store::{AuthorityStatus, Awaited, Breaker, Cause, HOLD_SPREAD, Host, Open, ServiceStatus, Window};
+use ecf_store::{Alarm, AuthorityStatus, Awaited, Breaker, Cause, HOLD_SPREAD, Host, Open, ServiceStatus, Window};
 use jiff::SignedDuration;
 
 use crate::support::{app, noon};
@@ -140,10 +140,9 @@ async fn an_alarm_is_noted_once_for_each_hour_and_not_for_what_was_handed_over()
     let app = app("delivery alarm").await;
     let receipt = app.receipt("order-1", "E310000000001").await;
     let alarm = async |hours| {
-        app.table
-            .record_alarm(&app.scope, &receipt, (Awaited::Delivery, hours))
-            .await
-            .unwrap()
+        let awaited = Awaited::Delivery;
+        let alarm = Alarm { awaited, hours };
+        app.table.record_alarm(&app.scope, &receipt, alarm).await.unwrap()
     };
     for (hours, is_first) in [(48, true), (48, false), (60, true), (48, false)] {
         assert_eq!(alarm(hours).await, is_first, "{hours}");

@@ -187,12 +187,12 @@ async fn a4_recount_soon_puts_a_callers_range_on_the_due_index_and_no_other() {
     app.use_number(&app.table, "a", "E310000000001").await;
     assert!(app.recount().await);
     app.table
-        .recount_soon(&app.scope, T31, (101, 200), noon())
+        .recount_soon(&app.scope, T31, 101..=200, noon())
         .await
         .unwrap();
     assert_eq!(app.due_range().await, None);
     app.table
-        .recount_soon(&app.scope, T31, (100, 200), noon())
+        .recount_soon(&app.scope, T31, 100..=200, noon())
         .await
         .unwrap();
     assert_eq!(app.due_range().await.unwrap().at, at("2026-11-27T16:06:00Z"));

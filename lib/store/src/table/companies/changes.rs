@@ -14,8 +14,9 @@ use crate::{
     table::{
         Table,
         change::{Change, Edit},
+        condition::exists,
         item::{instant, text},
-        keys,
+        keys::{self, PK},
         write::Applied,
     },
 };
@@ -67,10 +68,7 @@ impl Table {
     }
 
     async fn change_company(&self, company: &CompanyId, change: Change) -> Result<Option<Company>, StoreError> {
-        match self
-            .apply("update company", change.when("attribute_exists(#pk)"))
-            .await?
-        {
+        match self.apply("update company", change.when(exists(PK))).await? {
             Applied::Done(stored) => read_company(*company, &stored).map(Some),
             Applied::Refused(_) => Ok(None),
         }

@@ -10,8 +10,9 @@ use crate::{
     table::{
         Table,
         change::Change,
+        condition::exists,
         item::{NewItem, flag, instant, text},
-        keys,
+        keys::{self, PK},
         write::{Part, Transacted},
     },
 };
@@ -37,7 +38,7 @@ impl Table {
         let verified = Change::of(keys::company(company))
             .set(VERIFIED, flag(true))
             .set(UPDATED_AT, instant(now))
-            .when("attribute_exists(#pk)");
+            .when(exists(PK));
         let owner = NewItem::new(&keys::rnc(rnc.as_str()))
             .with(COMPANY, text(company))
             .build();

@@ -12,8 +12,9 @@ use crate::{
     table::{
         Announcement, Query, Table, announcements,
         change::Change,
+        condition::{equals, exists},
         item::{flag, instant, number, text},
-        keys::{self, DUE, Key},
+        keys::{self, DUE, Key, PK},
         write::{Applied, Part, Transacted},
     },
 };
@@ -71,7 +72,7 @@ impl Table {
         let change = Change::of(keys::inbox_item(scope, InboxList::All, &seen.id))
             .set(ASKED, number(seen.asked.saturating_add(1)))
             .set(DUE.sk, text(keys::due_sort(next)))
-            .when("attribute_exists(#ds)")
+            .when(exists(DUE.sk))
             .still(ASKED, (seen.asked > 0).then(|| number(seen.asked)));
         Ok(matches!(
             self.apply("claim confirmation", change).await?,
@@ -130,8 +131,7 @@ impl Table {
     async fn release_number(&self, scope: &Scope, item: &InboxItem) -> Result<(), StoreError> {
         let number = Change::of(keys::received_lock(scope, &item.rnc_emisor, &item.encf))
             .remove(&[PROVEN])
-            .when("#id = :id")
-            .bind(":id", text(item.id));
+            .when(equals(ID, text(item.id)));
         self.apply("release number of unconfirmed receipt", number).await?;
         Ok(())
     }
@@ -157,7 +157,7 @@ impl Table {
             if news.is_some() {
                 record = record.remove(&[DUE.pk, DUE.sk]);
             }
-            let copy = on(keys::inbox_item(scope, current_list(&item), id)).when("attribute_exists(#pk)");
+            let copy = on(keys::inbox_item(scope, current_list(&item), id)).when(exists(PK));
             let mut parts = vec![Part::Update(record), Part::Update(copy)];
             parts.extend(news.map(|news| Part::PutNew(announcements::item(scope, news))));
             match self.transact(operation, parts).await? {

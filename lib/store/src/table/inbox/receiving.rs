@@ -13,6 +13,7 @@ use crate::{
     table::{
         Announcement, Table, announcements,
         change::Change,
+        condition::absent,
         item::{NewItem, flag, text},
         keys,
         write::{Part, Transacted},
@@ -37,11 +38,11 @@ impl Table {
         news: &Announcement,
     ) -> Result<Kept, StoreError> {
         let copy = keys::received_copy(scope, &item.rnc_emisor, &item.encf, signature);
-        let number =
-            Change::of(keys::received_lock(scope, &item.rnc_emisor, &item.encf)).when("attribute_not_exists(#pv)");
-        let number = match item.proves_its_number() {
-            true => number.set(ID, text(item.id)).set(PROVEN, flag(true)),
-            false => number.set_once(ID, text(item.id)),
+        let number = Change::of(keys::received_lock(scope, &item.rnc_emisor, &item.encf)).when(absent(PROVEN));
+        let number = if item.proves_its_number() {
+            number.set(ID, text(item.id)).set(PROVEN, flag(true))
+        } else {
+            number.set_once(ID, text(item.id))
         };
         let parts = vec![
             Part::PutNew(NewItem::new(&copy).with(ID, text(item.id)).build()),
@@ -67,7 +68,8 @@ impl Table {
     pub async fn was_received(
         &self,
         scope: &Scope,
-        (rnc_emisor, encf): (&Rnc, &Encf),
+        rnc_emisor: &Rnc,
+        encf: &Encf,
         signature: &ContentHash,
         xml: &ContentHash,
     ) -> Result<bool, StoreError> {

@@ -10,8 +10,9 @@ use crate::{
     table::{
         Announcement, Table, announcements,
         change::Change,
+        condition::{absent, equals, exists},
         item::{Stored, bytes, flag, instant, text},
-        keys,
+        keys::{self, PK},
         write::{Part, Transacted},
     },
 };
@@ -63,13 +64,16 @@ impl Table {
             .set(ACECF, bytes(answer.acecf))
             .set(RECEIVED_AT, instant(answer.received_at))
             .set(SIGNER, text(&answer.signer))
-            .set(SIGNER_TRUSTED, flag(answer.signer_trusted));
-        let change = match answer.signer_trusted {
-            true => change
-                .when("attribute_exists(#pk) AND (attribute_not_exists(#ba) OR attribute_not_exists(#bq) OR #bq = :untrusted)")
-                .bind(":untrusted", flag(false)),
-            false => change.when("attribute_exists(#pk) AND attribute_not_exists(#ba)"),
+            .set(SIGNER_TRUSTED, flag(answer.signer_trusted))
+            .when(exists(PK));
+        let unanswered = if answer.signer_trusted {
+            absent(ANSWER)
+                .or(absent(SIGNER_TRUSTED))
+                .or(equals(SIGNER_TRUSTED, flag(false)))
+        } else {
+            absent(ANSWER)
         };
+        let change = change.when(unanswered);
         let parts = vec![Part::Update(change), Part::PutNew(announcements::item(scope, news))];
         match self.transact(operation, parts).await? {
             Transacted::Done => Ok(Answered::Now),

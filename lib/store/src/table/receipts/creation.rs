@@ -11,7 +11,10 @@
 use ecf::{Circumstances, Encf, Fecha, ReceiptState, ReceiptType, Rnc};
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Left, Mode, NewNote, Predecessor, Receipt, Signed, in_states, notes, record};
+use super::{
+    Left, Mode, NewNote, Predecessor, Receipt, Signed, in_states, notes,
+    record::{self, ENCF},
+};
 use crate::{
     StoreError,
     artifacts::ContentHash,
@@ -19,6 +22,7 @@ use crate::{
     table::{
         Table,
         change::Change,
+        condition::{absent, equals},
         item::{NewItem, Stored, instant, text},
         keys,
         write::{Part, Transacted, dice},
@@ -116,13 +120,13 @@ impl Table {
         monto_total: &str,
         now: Timestamp,
     ) -> Result<SignedLater, StoreError> {
-        let outcome = self.sign_after(None, (scope, id), (signed, monto_total), now).await?;
+        let outcome = self.sign_after(None, scope, id, signed, monto_total, now).await?;
         let SignedLater::NumberTaken = outcome else {
             return Ok(outcome);
         };
         match self.predecessor(scope, &signed.encf).await? {
             Some(earlier) => {
-                self.sign_after(Some(&earlier), (scope, id), (signed, monto_total), now)
+                self.sign_after(Some(&earlier), scope, id, signed, monto_total, now)
                     .await
             }
             None => Ok(outcome),
@@ -176,8 +180,10 @@ impl Table {
     async fn sign_after(
         &self,
         earlier: Option<&Predecessor>,
-        (scope, id): (&Scope, &ReceiptId),
-        (signed, monto_total): (&Signed, &str),
+        scope: &Scope,
+        id: &ReceiptId,
+        signed: &Signed,
+        monto_total: &str,
         now: Timestamp,
     ) -> Result<SignedLater, StoreError> {
         // `validated` is passed through within the step: the document was checked to be signed.
@@ -185,7 +191,7 @@ impl Table {
             [ReceiptState::Signed, ReceiptState::Validated].map(|state| state.predecessors(Circumstances::default()));
         let request = request();
         let change = record::sign_change(scope, id, signed, monto_total, now, earlier, request);
-        let change = in_states(change, before.chain(long_before), "attribute_not_exists(#en)");
+        let change = change.when(in_states(before.chain(long_before))).when(absent(ENCF));
         let lock = lock_part(scope, &signed.encf, id, now, earlier);
         let result = self.transact("sign receipt", vec![Part::Update(change), lock]).await;
         match result {
@@ -206,9 +212,10 @@ impl Table {
 /// Tells our own record, whose answer was lost, from another attempt's of the same key.
 fn whose(existing: &Stored, request: u32) -> Result<Created, StoreError> {
     let receipt = record::read(existing)?;
-    Ok(match record::is_by(existing, request)? {
-        true => Created::New(receipt),
-        false => Created::Replay(receipt),
+    Ok(if record::is_by(existing, request)? {
+        Created::New(receipt)
+    } else {
+        Created::Replay(receipt)
     })
 }
 
@@ -232,9 +239,9 @@ fn lock_part(scope: &Scope, encf: &Encf, owner: &ReceiptId, now: Timestamp, earl
     let change = Change::of(key)
         .set(OWNER, text(owner))
         .set(TAKEN_AT, instant(now))
-        .bind(":earlier", text(receipt.public_id));
+        .when(equals(OWNER, text(receipt.public_id)));
     Part::Update(match left {
-        Left::Rejected => change.when("#ow = :earlier AND attribute_not_exists(#an)"),
-        Left::Abandoned => change.remove(&notes::OF_NOTES).when("#ow = :earlier"),
+        Left::Rejected => change.when(absent(notes::ANNULLED_BY)),
+        Left::Abandoned => change.remove(&notes::OF_NOTES),
     })
 }

@@ -6,7 +6,7 @@
 use ecf::{Environment, ReceiptState, ReceiptType};
 use jiff::Timestamp;
 
-use super::{OutboxEntry, Receipt};
+use super::{OutboxEntry, Receipt, record::OUTBOX};
 use crate::{
     ForeignText, StoreError,
     artifacts::ContentHash,
@@ -14,6 +14,7 @@ use crate::{
     table::{
         Table,
         change::Change,
+        condition::{Predicate, contains, equals},
         item::{Stored, bytes, instant, number, text},
         keys::{self, DUE},
         write::Applied,
@@ -93,8 +94,7 @@ impl Table {
             .set(STATE, text(DeliveryState::Pending.as_str()))
             .set(AT, instant(now))
             .set(DUE.sk, text(keys::due_sort(until)))
-            .when("contains(#ob, :entry)")
-            .bind(":entry", text(OutboxEntry::Exchange.as_str()))
+            .when(is_open())
             .still(ATTEMPTS, before);
         Ok(matches!(self.apply("claim delivery", change).await?, Applied::Done(_)))
     }
@@ -111,9 +111,8 @@ impl Table {
         let change = Change::of(keys::receipt(scope, id))
             .set(WORDS, text(words))
             .set(DUE.sk, text(keys::due_sort(next)))
-            .when("contains(#ob, :entry) AND #va = :attempts")
-            .bind(":entry", text(OutboxEntry::Exchange.as_str()))
-            .bind(":attempts", number(attempts));
+            .when(is_open())
+            .when(equals(ATTEMPTS, number(attempts)));
         Ok(matches!(
             self.apply("postpone delivery", change).await?,
             Applied::Done(_)
@@ -128,12 +127,16 @@ impl Table {
             .set_or_remove(WORDS, end.words.as_ref().map(text))
             .set_or_remove(ARECF, end.arecf.map(bytes))
             .set(AT, instant(end.at))
-            .when("contains(#ob, :entry)")
-            .bind(":entry", text(OutboxEntry::Exchange.as_str()));
+            .when(is_open());
         self.apply("end delivery", change).await?;
         self.outbox_done(scope, id, OutboxEntry::Exchange).await?;
         Ok(())
     }
+}
+
+/// The delivery has not ended.
+fn is_open() -> Predicate {
+    contains(OUTBOX, text(OutboxEntry::Exchange.as_str()))
 }
 
 impl Receipt {
@@ -152,12 +155,11 @@ impl Receipt {
 }
 
 pub(super) fn read(stored: &Stored) -> Result<Option<BuyerDelivery>, StoreError> {
-    let Some(state) = stored.opt_str(STATE)? else {
+    let Some(state) = stored.opt_one_of(STATE, &DeliveryState::ALL, DeliveryState::as_str)? else {
         return Ok(None);
     };
-    let found = DeliveryState::ALL.into_iter().find(|known| known.as_str() == state);
     Ok(Some(BuyerDelivery {
-        state: found.ok_or_else(|| stored.corrupt(STATE, format!("is {state}")))?,
+        state,
         words: stored.opt_str(WORDS)?.map(ForeignText::from),
         arecf: stored.opt_hash(ARECF)?.map(ContentHash::from_bytes),
         at: stored.instant(AT)?,

@@ -5,7 +5,7 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{
     Receipt, in_states,
-    record::{STATE, UPDATED_AT},
+    record::{LEASE_UNTIL, STATE, UPDATED_AT},
 };
 use crate::{
     StoreError,
@@ -13,6 +13,7 @@ use crate::{
     table::{
         Table,
         change::Change,
+        condition::{absent, at_most, exists},
         item::{instant, text},
         keys::{self, DUE},
         write::Applied,
@@ -39,9 +40,10 @@ impl Table {
         let change = Change::of(keys::receipt(scope, &seen.public_id))
             .set(STATE, text(ReceiptState::Contingency))
             .set(DUE.sk, text(keys::due_sort(next)))
-            .set(UPDATED_AT, instant(now));
-        let idle = "attribute_exists(#ds) AND (attribute_not_exists(#lu) OR #lu <= :now)";
-        let change = in_states(change, [ReceiptState::Signed], idle).bind(":now", instant(now));
+            .set(UPDATED_AT, instant(now))
+            .when(in_states([ReceiptState::Signed]))
+            .when(exists(DUE.sk))
+            .when(absent(LEASE_UNTIL).or(at_most(LEASE_UNTIL, instant(now))));
         Ok(matches!(self.apply("hold", change).await?, Applied::Done(_)))
     }
 }

@@ -114,15 +114,13 @@ impl Table {
             found: Vec::new(),
             readings: Vec::new(),
         };
-        let months = self.whole_months(scope, filter, (first, last), &closing).await?;
+        let months = self.whole_months(scope, filter, first, last, &closing).await?;
         // Closed months without counts have no receipts.
         let first = match months.first() {
             Some(month) if filter.from.is_none() && closing.late.range(..month.day).next().is_none() => month.day,
             _ => first,
         };
-        let days = self
-            .days_outside(scope, (first, last), &months, &closing, today)
-            .await?;
+        let days = self.days_outside(scope, first, last, &months, &closing, today).await?;
         let (fresh, settled) = days.into_iter().partition::<Vec<_>, _>(|counts| counts.day >= today);
         for counts in fresh.iter().rev() {
             walk.visit_fresh(counts).await?;

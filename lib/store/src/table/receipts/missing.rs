@@ -10,8 +10,8 @@ use jiff::{SignedDuration, Timestamp};
 use super::{
     LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, Receipt, Recorded, any_of, in_states,
     record::{
-        ERROR_CODE, ERROR_MESSAGE, LEASE_UNTIL, LOOKED_UP_AT, LOST_TRACK_IDS, NEGATIVES, OPERATOR_DECISION, STATE,
-        SUBMITTED_AT, UPDATED_AT,
+        ENCF, ERROR_CODE, ERROR_MESSAGE, LEASE_UNTIL, LOOKED_UP_AT, LOST_TRACK_IDS, NEGATIVES, OPERATOR_DECISION,
+        STATE, SUBMITTED_AT, UPDATED_AT,
     },
     verdict::recorded,
     ways_to,
@@ -22,6 +22,7 @@ use crate::{
     table::{
         Table,
         change::Change,
+        condition::{Predicate, absent, at_least, at_most, equals, exists},
         due,
         item::{instant, number, text, texts},
         keys::{self, DUE, TRACK},
@@ -51,9 +52,9 @@ impl Table {
         let change = Change::of(keys::receipt(scope, &seen.public_id))
             .add(NEGATIVES, number(1))
             .set(LOOKED_UP_AT, instant(now))
-            .set(UPDATED_AT, instant(now));
-        let apart = "(attribute_not_exists(#la) OR #la <= :apart)";
-        let change = of_this_track(change, seen, apart).bind(":apart", instant(now - LOOKUP_SPACING));
+            .set(UPDATED_AT, instant(now))
+            .when(is_submitted_as(seen))
+            .when(absent(LOOKED_UP_AT).or(at_most(LOOKED_UP_AT, instant(now - LOOKUP_SPACING))));
         recorded(self.apply("record not found", change).await?)
     }
 
@@ -66,14 +67,10 @@ impl Table {
     ) -> Result<Recorded, StoreError> {
         let change = Change::of(keys::receipt(scope, &seen.public_id))
             .set(UPDATED_AT, instant(now))
-            .remove(&[NEGATIVES, LOOKED_UP_AT]);
-        recorded(
-            self.apply(
-                "record found again",
-                of_this_track(change, seen, "attribute_exists(#en)"),
-            )
-            .await?,
-        )
+            .remove(&[NEGATIVES, LOOKED_UP_AT])
+            .when(is_submitted_as(seen))
+            .when(exists(ENCF));
+        recorded(self.apply("record found again", change).await?)
     }
 
     /// Takes the track id by which the authority has the document in place of the one that it does not find.
@@ -88,9 +85,10 @@ impl Table {
             .set(TRACK.pk, text(keys::track_partition(scope, track_id)))
             .set(TRACK.sk, text(keys::millis_sort(now)))
             .set(UPDATED_AT, instant(now))
-            .remove(&[NEGATIVES, LOOKED_UP_AT]);
-        let change = of_this_track(lose_track(change, seen), seen, "attribute_exists(#en)");
-        recorded(self.apply("replace track", change).await?)
+            .remove(&[NEGATIVES, LOOKED_UP_AT])
+            .when(is_submitted_as(seen))
+            .when(exists(ENCF));
+        recorded(self.apply("replace track", lose_track(change, seen)).await?)
     }
 
     /// Puts a submitted receipt that the authority does not have back to its send. Its lease has run out and its look-ups
@@ -119,16 +117,14 @@ impl Table {
                 ERROR_MESSAGE,
             ]);
         let looked_up = match by {
-            NotFoundBy::LookUps => "#ng >= :enough",
-            NotFoundBy::Operator => "attribute_exists(#en)",
+            NotFoundBy::LookUps => at_least(NEGATIVES, number(LOOKUPS_BEFORE_RESEND)),
+            NotFoundBy::Operator => exists(ENCF),
         };
         let ways = ways_to(ReceiptState::Signed).filter(|(_, condition)| *condition == Condition::NotFound);
-        let change = any_of(lose_track(change, seen), ways, &format!("#tp = :track AND {looked_up}"))
-            .bind(":track", text(track_partition(seen)));
-        let change = match by {
-            NotFoundBy::LookUps => change.bind(":enough", number(LOOKUPS_BEFORE_RESEND)),
-            NotFoundBy::Operator => change,
-        };
+        let change = lose_track(change, seen)
+            .when(any_of(ways))
+            .when(has_track_of(seen))
+            .when(looked_up);
         recorded(self.apply("return to send", change).await?)
     }
 
@@ -140,17 +136,22 @@ impl Table {
         decision: &str,
         now: Timestamp,
     ) -> Result<Recorded, StoreError> {
-        let change =
-            Change::of(keys::receipt(scope, &seen.public_id)).set(OPERATOR_DECISION, text(format!("{now} {decision}")));
-        let change = in_states(change, [seen.state], "#ua = :seen").bind(":seen", instant(seen.updated_at));
+        let change = Change::of(keys::receipt(scope, &seen.public_id))
+            .set(OPERATOR_DECISION, text(format!("{now} {decision}")))
+            .when(in_states([seen.state]))
+            .when(equals(UPDATED_AT, instant(seen.updated_at)));
         recorded(self.apply("record decision", change).await?)
     }
 }
 
-/// The condition that the receipt is submitted with the track id that was seen, and `also`.
-fn of_this_track(change: Change, seen: &Receipt, also: &str) -> Change {
-    in_states(change, [ReceiptState::Submitted], &format!("#tp = :track AND {also}"))
-        .bind(":track", text(track_partition(seen)))
+/// The receipt is submitted with the track id that was seen.
+fn is_submitted_as(seen: &Receipt) -> Predicate {
+    in_states([ReceiptState::Submitted]).and(has_track_of(seen))
+}
+
+fn has_track_of(seen: &Receipt) -> Predicate {
+    let track_id = seen.track_id.as_deref().unwrap_or_default();
+    equals(TRACK.pk, text(keys::track_partition(&seen.scope, track_id)))
 }
 
 /// The document of this track id may still turn up, so the id stays known.
@@ -159,8 +160,4 @@ fn lose_track(change: Change, seen: &Receipt) -> Change {
         Some(track_id) => change.add(LOST_TRACK_IDS, texts([track_id])),
         None => change,
     }
-}
-
-fn track_partition(seen: &Receipt) -> String {
-    keys::track_partition(&seen.scope, seen.track_id.as_deref().unwrap_or_default())
 }

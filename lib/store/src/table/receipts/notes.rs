@@ -20,7 +20,7 @@ use super::{
     Receipt,
     creation::OWNER,
     in_states,
-    record::{self, HELD, RESERVED, UPDATED_AT, WAITING_NOTES},
+    record::{self, ECF_TYPE, HELD, RESERVED, UPDATED_AT, WAITING_NOTES},
     waiting,
 };
 use crate::{
@@ -29,14 +29,15 @@ use crate::{
     table::{
         NumberHolder, Table, annulments,
         change::Change,
+        condition::{Predicate, absent, at_least, contains, equals, exists},
         item::{Stored, flag, instant, number, text, texts},
-        keys,
+        keys::{self, PK},
         write::{Applied, Part, Refusal, Transacted},
     },
 };
 
 const ADJUSTMENT: &str = "bd";
-const ANNULLED_BY: &str = "an";
+pub(super) const ANNULLED_BY: &str = "an";
 const CREDITS: &str = "pc";
 const OPEN_DEBITS: &str = "pd";
 /// What notes leave on the lock of a number.
@@ -111,14 +112,18 @@ impl ModifiedReceipt {
         let is_open = tie.reserved || self.annulled_by.is_none();
         let is_debit = note.ecf_type == ReceiptType::E33;
         // What the note took is not in the balance any more.
-        let left = match tie.reserved && !is_debit {
-            true => self.balance.checked_add(amount),
-            false => Some(self.balance),
+        let left = if tie.reserved && !is_debit {
+            self.balance.checked_add(amount)
+        } else {
+            Some(self.balance)
         };
         Ok(is_open
-            && left.is_some_and(|left| match tie.annuls {
-                true => amount == left && self.open_debits.is_empty(),
-                false => is_debit || amount <= left,
+            && left.is_some_and(|left| {
+                if tie.annuls {
+                    amount == left && self.open_debits.is_empty()
+                } else {
+                    is_debit || amount <= left
+                }
             }))
     }
 }
@@ -185,7 +190,9 @@ impl Table {
         };
         let change = Change::of(keys::receipt(scope, &note.public_id))
             .remove(&[HELD])
-            .set(UPDATED_AT, instant(now));
+            .set(UPDATED_AT, instant(now))
+            .when(in_states(waiting()))
+            .when(exists(HELD));
         let new = NewNote {
             modifies: tie.modifies,
             annuls: tie.annuls,
@@ -195,18 +202,13 @@ impl Table {
             monto_total: modified.monto_total,
         };
         if tie.reserved || !new.reserves() {
-            let change = in_states(change, waiting(), "attribute_exists(#ho)");
             return Ok(match self.apply(operation, change).await? {
                 Applied::Done(stored) => Cleared::Now(record::read(&stored)?),
                 Applied::Refused(Some(stored)) => Cleared::Already(record::read(&stored)?),
                 Applied::Refused(None) => Cleared::Missing,
             });
         }
-        let change = in_states(
-            change.set(RESERVED, flag(true)),
-            waiting(),
-            "attribute_exists(#ho) AND attribute_not_exists(#rv)",
-        );
+        let change = change.set(RESERVED, flag(true)).when(absent(RESERVED));
         let reservation = reservation(scope, &note.public_id, note.ecf_type, &new);
         let parts = vec![Part::Update(change), Part::Update(reservation)];
         let transacted = self.transact(operation, parts).await?;
@@ -231,9 +233,11 @@ impl Table {
         awaited: &ReceiptId,
         note: &ReceiptId,
     ) -> Result<bool, StoreError> {
-        let change = Change::of(keys::receipt(scope, awaited)).add(WAITING_NOTES, texts([note]));
         let open = ReceiptState::ALL.into_iter().filter(|state| !state.is_final());
-        let change = in_states(change, open, "attribute_exists(#pk)");
+        let change = Change::of(keys::receipt(scope, awaited))
+            .add(WAITING_NOTES, texts([note]))
+            .when(in_states(open))
+            .when(exists(PK));
         Ok(matches!(self.apply("await verdict", change).await?, Applied::Done(_)))
     }
 
@@ -241,19 +245,18 @@ impl Table {
     pub(super) async fn settle(
         &self,
         operation: &'static str,
-        (scope, id): (&Scope, &ReceiptId),
+        scope: &Scope,
+        id: &ReceiptId,
         next: ReceiptState,
         change: Change,
     ) -> Result<Applied, StoreError> {
         // An accepted credit note goes on counting as it did.
-        let plain = match stands(next) {
-            true => change
-                .clone()
-                .and("(attribute_not_exists(#rv) OR #ty = :credit)")
-                .bind(":credit", text(ReceiptType::E34.as_str())),
-            false => change.clone().and("attribute_not_exists(#rv)"),
+        let settled = if stands(next) {
+            absent(RESERVED).or(equals(ECF_TYPE, text(ReceiptType::E34.as_str())))
+        } else {
+            absent(RESERVED)
         };
-        let stored = match self.apply(operation, plain).await? {
+        let stored = match self.apply(operation, change.clone().when(settled)).await? {
             Applied::Refused(Some(stored)) if stored.has(RESERVED) => stored,
             other => return Ok(other),
         };
@@ -264,7 +267,7 @@ impl Table {
         let Some(note) = receipt.note else {
             return Err(stored.corrupt(RESERVED, "stands on a receipt that modifies none"));
         };
-        let change = change.and("attribute_exists(#rv)").remove(&[RESERVED]);
+        let change = change.when(exists(RESERVED)).remove(&[RESERVED]);
         let change = match next {
             // Whoever retries it must reserve again.
             ReceiptState::Failed => change.set(HELD, flag(true)),
@@ -292,50 +295,56 @@ impl Table {
 
 /// The part of a note's creation that takes its amount from the modified receipt.
 pub(super) fn reservation(scope: &Scope, id: &ReceiptId, ecf_type: ReceiptType, note: &NewNote) -> Change {
-    let change = Change::of(keys::encf_lock(scope, &note.modifies)).bind(":owner", text(note.owner));
-    let open = "#ow = :owner AND attribute_not_exists(#an)";
+    let change = Change::of(keys::encf_lock(scope, &note.modifies))
+        .when(equals(OWNER, text(note.owner)))
+        .when(absent(ANNULLED_BY));
     if ecf_type == ReceiptType::E33 {
-        return change.add(OPEN_DEBITS, texts([id])).when(open);
+        return change.add(OPEN_DEBITS, texts([id]));
     }
-    let change = change
-        .add(ADJUSTMENT, number(-note.amount))
-        .add(CREDITS, texts([id]))
-        .bind(":least", number((note.amount - note.monto_total).normalize()));
-    // Without `bd` nothing was credited yet: the whole MontoTotal is left.
+    let change = change.add(ADJUSTMENT, number(-note.amount)).add(CREDITS, texts([id]));
+    let least = number((note.amount - note.monto_total).normalize());
+    // Without an adjustment nothing was credited yet: the whole MontoTotal is left.
+    let or_untouched = |rest: Predicate, untouched_covers: bool| {
+        if untouched_covers {
+            absent(ADJUSTMENT).or(rest)
+        } else {
+            rest
+        }
+    };
     if note.annuls {
-        let rest = match note.amount == note.monto_total {
-            true => "(attribute_not_exists(#bd) OR #bd = :least)",
-            false => "#bd = :least",
-        };
+        let rest = equals(ADJUSTMENT, least);
         return change
             .set(ANNULLED_BY, text(id))
-            .when(format!("{open} AND attribute_not_exists(#pd) AND {rest}"));
+            .when(absent(OPEN_DEBITS))
+            .when(or_untouched(rest, note.amount == note.monto_total));
     }
-    let rest = match note.amount <= note.monto_total {
-        true => "(attribute_not_exists(#bd) OR #bd >= :least)",
-        false => "#bd >= :least",
-    };
-    change.when(format!("{open} AND {rest}"))
+    change.when(or_untouched(
+        at_least(ADJUSTMENT, least),
+        note.amount <= note.monto_total,
+    ))
 }
 
 /// What the end of a note does to the receipt that it modifies.
 fn settlement(scope: &Scope, receipt: &Receipt, note: &Note, next: ReceiptState) -> Result<Change, StoreError> {
-    let change = Change::of(keys::encf_lock(scope, &note.modifies)).bind(":note", text(receipt.public_id));
+    let change = Change::of(keys::encf_lock(scope, &note.modifies));
     let id = texts([receipt.public_id]);
     if receipt.ecf_type == ReceiptType::E33 {
-        let change = change.when("contains(#pd, :note)").delete(OPEN_DEBITS, id);
-        return Ok(match stands(next) {
-            true => change.add(ADJUSTMENT, number(amount_of(receipt)?)),
-            false => change,
-        });
+        let change = change
+            .when(contains(OPEN_DEBITS, text(receipt.public_id)))
+            .delete(OPEN_DEBITS, id);
+        if !stands(next) {
+            return Ok(change);
+        }
+        return Ok(change.add(ADJUSTMENT, number(amount_of(receipt)?)));
     }
     let change = change
-        .when("contains(#pc, :note)")
+        .when(contains(CREDITS, text(receipt.public_id)))
         .delete(CREDITS, id)
         .add(ADJUSTMENT, number(amount_of(receipt)?));
-    Ok(match note.annuls {
-        true => change.remove(&[ANNULLED_BY]),
-        false => change,
+    Ok(if note.annuls {
+        change.remove(&[ANNULLED_BY])
+    } else {
+        change
     })
 }
 

@@ -11,7 +11,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{
     Receipt, Recorded, in_states,
     record::{
-        self, ERROR_CODE, ERROR_MESSAGE, LEASE, LEASE_KEY, LEASE_UNTIL, LOOKED_UP_AT, LOST_SEND, NEGATIVES,
+        self, ERROR_CODE, ERROR_MESSAGE, HELD, LEASE, LEASE_KEY, LEASE_UNTIL, LOOKED_UP_AT, LOST_SEND, NEGATIVES,
         SEND_ATTEMPT, SEND_STARTED_AT, STATE, SUBMITTED_AT, UPDATED_AT,
     },
     verdict::{ALARM_LOOK, recorded},
@@ -23,6 +23,7 @@ use crate::{
     table::{
         Table,
         change::Change,
+        condition::{Predicate, absent, at_least, at_most, equals, exists},
         item::{Stored, flag, instant, number, text, to_millis},
         keys::{self, DUE, TRACK},
         write::{Applied, dice},
@@ -64,9 +65,10 @@ impl Table {
     ) -> Result<Claim, StoreError> {
         let change = Change::of(keys::receipt(scope, id))
             .add(SEND_ATTEMPT, number(1))
-            .set(SEND_STARTED_AT, instant(now));
-        let condition = "attribute_not_exists(#lu) AND attribute_not_exists(#ho)";
-        self.claim("claim send", change, condition, now, lease).await
+            .set(SEND_STARTED_AT, instant(now))
+            .when(absent(LEASE_UNTIL))
+            .when(absent(HELD));
+        self.claim("claim send", change, now, lease).await
     }
 
     /// Claims a receipt whose lease ran out, to look it up.
@@ -77,8 +79,8 @@ impl Table {
         now: Timestamp,
         lease: SignedDuration,
     ) -> Result<Claim, StoreError> {
-        let change = Change::of(keys::receipt(scope, id)).bind(":now", instant(now));
-        self.claim("claim look-up", change, "#lu <= :now", now, lease).await
+        let change = Change::of(keys::receipt(scope, id)).when(at_most(LEASE_UNTIL, instant(now)));
+        self.claim("claim look-up", change, now, lease).await
     }
 
     /// Claims a receipt for another send after its look-ups found nothing.
@@ -96,10 +98,9 @@ impl Table {
             .set(SEND_STARTED_AT, instant(now))
             .set(LOST_SEND, flag(true))
             .remove(&[NEGATIVES, LOOKED_UP_AT])
-            .bind(":now", instant(now))
-            .bind(":enough", number(LOOKUPS_BEFORE_RESEND));
-        self.claim("claim resend", change, "#lu <= :now AND #ng >= :enough", now, lease)
-            .await
+            .when(at_most(LEASE_UNTIL, instant(now)))
+            .when(at_least(NEGATIVES, number(LOOKUPS_BEFORE_RESEND)));
+        self.claim("claim resend", change, now, lease).await
     }
 
     /// Notes that a look-up found nothing and gives the lease back, run out as it was.
@@ -112,34 +113,32 @@ impl Table {
         attempt: u32,
         now: Timestamp,
     ) -> Result<Recorded, StoreError> {
-        let back = |change: Change| change.set(LEASE_UNTIL, instant(now)).remove(&[LEASE_KEY]);
-        let held = "#sa = :attempt AND attribute_exists(#lu)";
-        let receipt = || Change::of(keys::receipt(scope, id)).set(UPDATED_AT, instant(now));
-        let counted = back(receipt())
+        let returned = Change::of(keys::receipt(scope, id))
+            .set(UPDATED_AT, instant(now))
+            .set(LEASE_UNTIL, instant(now))
+            .remove(&[LEASE_KEY])
+            .when(is_claimed(attempt));
+        let counted = returned
+            .clone()
             .add(NEGATIVES, number(1))
-            .set(LOOKED_UP_AT, instant(now));
-        let counted = in_states(
-            counted,
-            waiting(),
-            &format!("{held} AND (attribute_not_exists(#la) OR #la <= :apart)"),
-        )
-        .bind(":attempt", number(attempt))
-        .bind(":apart", instant(now - LOOKUP_SPACING));
+            .set(LOOKED_UP_AT, instant(now))
+            .when(absent(LOOKED_UP_AT).or(at_most(LOOKED_UP_AT, instant(now - LOOKUP_SPACING))));
         if let recorded @ (Recorded::Now(_) | Recorded::Missing) =
             recorded(self.apply("record look-up", counted).await?)?
         {
             return Ok(recorded);
         }
-        let too_soon = in_states(back(receipt()), waiting(), held).bind(":attempt", number(attempt));
-        recorded(self.apply("return look-up", too_soon).await?)
+        // Too soon after the last one.
+        recorded(self.apply("return look-up", returned).await?)
     }
 
     /// Gives a claim back after a send that certainly did not arrive: the next claim is a first send again.
     pub async fn release_send(&self, scope: &Scope, id: &ReceiptId, attempt: u32) -> Result<Recorded, StoreError> {
         let change = Change::of(keys::receipt(scope, id))
             .remove(&LEASE)
-            .remove(&[SEND_STARTED_AT]);
-        let change = in_states(change, waiting(), "#sa = :attempt").bind(":attempt", number(attempt));
+            .remove(&[SEND_STARTED_AT])
+            .when(in_states(waiting()))
+            .when(equals(SEND_ATTEMPT, number(attempt)));
         recorded(self.apply("release send", change).await?)
     }
 
@@ -152,6 +151,8 @@ impl Table {
         now: Timestamp,
     ) -> Result<Recorded, StoreError> {
         let partition = keys::track_partition(scope, track_id);
+        // A receipt of unknown outcome is `submitted` already and may still learn its track id.
+        let before = waiting().chain([ReceiptState::Submitted]);
         let change = Change::of(keys::receipt(scope, id))
             .set(STATE, text(ReceiptState::Submitted))
             .set(TRACK.pk, text(&partition))
@@ -159,10 +160,9 @@ impl Table {
             .set(SUBMITTED_AT, instant(now))
             .set(UPDATED_AT, instant(now))
             .remove(&LEASE)
-            .remove(&[ERROR_CODE, ERROR_MESSAGE]);
-        // A receipt of unknown outcome is `submitted` already and may still learn its track id.
-        let before = waiting().chain([ReceiptState::Submitted]);
-        let change = in_states(change, before, "attribute_not_exists(#tp)");
+            .remove(&[ERROR_CODE, ERROR_MESSAGE])
+            .when(in_states(before))
+            .when(absent(TRACK.pk));
         Ok(match recorded(self.apply("record submitted", change).await?)? {
             // Our own write, whose answer was lost and repeated by the SDK.
             Recorded::Already(receipt)
@@ -185,9 +185,8 @@ impl Table {
         let change = Change::of(keys::receipt(scope, id))
             .set(LEASE_UNTIL, instant(now))
             .set(UPDATED_AT, instant(now))
-            .remove(&[LEASE_KEY]);
-        let change =
-            in_states(change, waiting(), "#sa = :attempt AND attribute_exists(#lu)").bind(":attempt", number(attempt));
+            .remove(&[LEASE_KEY])
+            .when(is_claimed(attempt));
         recorded(self.apply("record lost answer", change).await?)
     }
 
@@ -207,9 +206,8 @@ impl Table {
             .set(SUBMITTED_AT, instant(now))
             .set(UPDATED_AT, instant(now))
             .set(DUE.sk, text(keys::due_sort(now + ALARM_LOOK)))
-            .remove(&LEASE);
-        let change =
-            in_states(change, waiting(), "#sa = :attempt AND attribute_exists(#lu)").bind(":attempt", number(attempt));
+            .remove(&LEASE)
+            .when(is_claimed(attempt));
         recorded(self.apply("record outcome unknown", change).await?)
     }
 
@@ -217,7 +215,6 @@ impl Table {
         &self,
         operation: &'static str,
         change: Change,
-        condition: &str,
         now: Timestamp,
         lease: SignedDuration,
     ) -> Result<Claim, StoreError> {
@@ -226,14 +223,21 @@ impl Table {
         let change = change
             .set(LEASE_UNTIL, instant(now + lease))
             .set(LEASE_KEY, text(&key))
-            .set(UPDATED_AT, instant(now));
-        let change = in_states(change, waiting(), condition);
+            .set(UPDATED_AT, instant(now))
+            .when(in_states(waiting()));
         match self.apply(operation, change).await? {
             Applied::Done(stored) => Ok(Claim::Claimed(record::read(&stored)?)),
             Applied::Refused(None) => Ok(Claim::Missing),
             Applied::Refused(Some(stored)) => refused(&stored, &key, now),
         }
     }
+}
+
+/// The attempt holds the receipt.
+fn is_claimed(attempt: u32) -> Predicate {
+    in_states(waiting())
+        .and(equals(SEND_ATTEMPT, number(attempt)))
+        .and(exists(LEASE_UNTIL))
 }
 
 fn refused(stored: &Stored, key: &str, now: Timestamp) -> Result<Claim, StoreError> {

@@ -16,6 +16,7 @@ use crate::{
     table::{
         Table,
         change::Change,
+        condition::{absent, below, differs},
         item::{number, text},
         keys,
         write::Applied,
@@ -51,6 +52,13 @@ pub enum Awaited {
     Step,
 }
 
+/// An alarm about a receipt that waits for so many hours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Alarm {
+    pub awaited: Awaited,
+    pub hours: u32,
+}
+
 impl AlarmHours {
     const LONGEST: u32 = 720;
 
@@ -80,10 +88,11 @@ impl FromStr for AlarmHours {
 }
 
 impl AlarmTimes {
-    /// The last alarm hour that a receipt has passed, and what it waits for.
-    pub fn reached(&self, receipt: &Receipt, now: Timestamp) -> Option<(Awaited, u32)> {
+    /// The alarm for the last hour that a receipt has passed.
+    pub fn reached(&self, receipt: &Receipt, now: Timestamp) -> Option<Alarm> {
         let (awaited, since) = receipt.waits_for()?;
-        Some((awaited, self.of(awaited).reached(since, now)?))
+        let hours = self.of(awaited).reached(since, now)?;
+        Some(Alarm { awaited, hours })
     }
 
     /// When the next alarm hour comes for a receipt that stays as it is.
@@ -133,30 +142,26 @@ impl Receipt {
 }
 
 impl Table {
-    /// Records that somebody was alarmed about a receipt that waits for so many hours. `false`: somebody was before, or it
+    /// Records that somebody was alarmed about a receipt that waits. `false`: somebody was before, or it
     /// went on.
     pub async fn record_alarm(
         &self,
         scope: &Scope,
         seen: &Receipt,
-        (awaited, hours): (Awaited, u32),
+        Alarm { awaited, hours }: Alarm,
     ) -> Result<bool, StoreError> {
         let change = Change::of(keys::receipt(scope, &seen.public_id));
         let change = match awaited {
-            Awaited::Delivery => in_states(
-                change.set(DELIVERY_ALARM, number(hours)),
-                waiting(),
-                "(attribute_not_exists(#da) OR #da < :hours)",
-            )
-            .bind(":hours", number(hours)),
+            Awaited::Delivery => change
+                .set(DELIVERY_ALARM, number(hours))
+                .when(in_states(waiting()))
+                .when(absent(DELIVERY_ALARM).or(below(DELIVERY_ALARM, number(hours)))),
             Awaited::Step => {
-                let alarm = state_alarm(seen.state, hours);
-                in_states(
-                    change.set(STATE_ALARM, text(&alarm)),
-                    [seen.state],
-                    "(attribute_not_exists(#aw) OR #aw <> :alarm)",
-                )
-                .bind(":alarm", text(&alarm))
+                let alarm = text(state_alarm(seen.state, hours));
+                change
+                    .set(STATE_ALARM, alarm.clone())
+                    .when(in_states([seen.state]))
+                    .when(absent(STATE_ALARM).or(differs(STATE_ALARM, alarm)))
             }
         };
         Ok(matches!(self.apply("record alarm", change).await?, Applied::Done(_)))
@@ -170,7 +175,7 @@ fn state_alarm(state: ReceiptState, hours: u32) -> String {
 
 impl Receipt {
     /// Whether somebody was alarmed about this already.
-    pub fn was_alarmed(&self, (awaited, hours): (Awaited, u32)) -> bool {
+    pub fn was_alarmed(&self, Alarm { awaited, hours }: Alarm) -> bool {
         match awaited {
             Awaited::Delivery => self.delivery_alarm_hours.is_some_and(|told| told >= hours),
             Awaited::Step => self.state_alarm.as_deref() == Some(state_alarm(self.state, hours).as_str()),

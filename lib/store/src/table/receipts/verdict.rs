@@ -7,13 +7,14 @@ use ecf::ReceiptState;
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    OutboxEntry, Receipt, as_the_table_says,
+    OutboxEntry, Receipt,
     creation::FIRST_LOOK,
     in_states,
     record::{
-        self, COMPLETED_AT, ERROR_CODE, ERROR_MESSAGE, LEASE, NOT_DUE, NOTIFIED_AT, OUTBOX, RESPONSE,
-        SECUENCIA_UTILIZADA, STATE, UPDATED_AT,
+        self, COMPLETED_AT, ENCF, ERROR_CODE, ERROR_MESSAGE, LEASE, LEASE_UNTIL, NOT_DUE, NOTIFIED_AT, OUTBOX,
+        RESPONSE, SECUENCIA_UTILIZADA, STATE, UPDATED_AT,
     },
+    transition_to,
 };
 use crate::{
     StoreError,
@@ -21,9 +22,10 @@ use crate::{
     table::{
         Table,
         change::Change,
+        condition::{absent, contains, exists, size_above, size_equals},
         due,
         item::{flag, instant, number, text, texts, to_millis},
-        keys::{self, DUE, TRACK},
+        keys::{self, DUE, PK, TRACK},
         write::Applied,
     },
 };
@@ -77,9 +79,9 @@ impl Table {
         now: Timestamp,
     ) -> Result<Recorded, StoreError> {
         let change = verdict_change(scope, id, &verdict, now);
-        let change = as_the_table_says(change, verdict.state, "attribute_exists(#en)");
+        let change = change.when(transition_to(verdict.state)).when(exists(ENCF));
         let applied = self
-            .end("record verdict", (scope, id), verdict.state, change, now)
+            .end("record verdict", scope, id, verdict.state, change, now)
             .await?;
         Ok(match recorded(applied)? {
             // Our own write, whose answer was lost and repeated by the SDK.
@@ -111,18 +113,18 @@ impl Table {
             .set(UPDATED_AT, instant(now))
             .set(DUE.pk, text(keys::due_partition(due::shard_of(&seen.public_id))))
             .set(DUE.sk, text(keys::due_sort(now + ALARM_LOOK)))
-            .remove(&LEASE);
-        let (as_seen, lease) = match seen.lease_until {
-            Some(until) => ("attribute_not_exists(#tp) AND #lu = :lease", Some(instant(until))),
-            None => ("attribute_not_exists(#tp) AND attribute_not_exists(#lu)", None),
-        };
-        let change = as_the_table_says(change, ReceiptState::Failed, as_seen);
-        let change = match lease {
-            Some(lease) => change.bind(":lease", lease),
-            None => change,
-        };
-        let receipt = (scope, &seen.public_id);
-        let applied = self.end("record failed", receipt, ReceiptState::Failed, change, now);
+            .remove(&LEASE)
+            .when(transition_to(ReceiptState::Failed))
+            .when(absent(TRACK.pk))
+            .still(LEASE_UNTIL, seen.lease_until.map(instant));
+        let applied = self.end(
+            "record failed",
+            scope,
+            &seen.public_id,
+            ReceiptState::Failed,
+            change,
+            now,
+        );
         recorded(applied.await?)
     }
 
@@ -145,7 +147,8 @@ impl Table {
     pub async fn record_notified(&self, scope: &Scope, id: &ReceiptId, at: Timestamp) -> Result<(), StoreError> {
         let change = Change::of(keys::receipt(scope, id))
             .set(NOTIFIED_AT, instant(at))
-            .when("attribute_exists(#pk) AND attribute_not_exists(#nt)");
+            .when(exists(PK))
+            .when(absent(NOTIFIED_AT));
         self.apply("record notified", change).await?;
         Ok(())
     }
@@ -165,24 +168,26 @@ impl Table {
             };
             change
                 .delete(OUTBOX, texts([entry.as_str()]))
-                .bind(":entry", text(entry.as_str()))
-                .bind(":one", number(1))
+                .when(contains(OUTBOX, text(entry.as_str())))
         };
         let finals = || ReceiptState::ALL.into_iter().filter(|state| state.is_final());
         for _ in 0..ROUNDS {
-            let last = "contains(#ob, :entry) AND size(#ob) = :one";
-            let change = in_states(without().remove(&NOT_DUE), finals(), last);
-            let receipt = match recorded(self.apply("take outbox entry", change).await?)? {
+            let is_last = size_equals(OUTBOX, number(1));
+            let last = without()
+                .remove(&NOT_DUE)
+                .when(in_states(finals()))
+                .when(is_last.clone());
+            let receipt = match recorded(self.apply("take outbox entry", last).await?)? {
                 Recorded::Already(receipt) if receipt.outbox.contains(&entry) => receipt,
                 other => return Ok(other),
             };
-            let condition = if receipt.outbox.len() == 1 {
+            let size = if receipt.outbox.len() == 1 {
                 // Its state is not final: something else is still due.
-                "contains(#ob, :entry) AND size(#ob) = :one"
+                is_last
             } else {
-                "contains(#ob, :entry) AND size(#ob) > :one"
+                size_above(OUTBOX, number(1))
             };
-            let change = in_states(without(), [receipt.state], condition);
+            let change = without().when(in_states([receipt.state])).when(size);
             match recorded(self.apply("take outbox entry", change).await?)? {
                 Recorded::Already(receipt) if receipt.outbox.contains(&entry) => {}
                 other => return Ok(other),

@@ -6,8 +6,9 @@ use ecf::{Circumstances, ReceiptState};
 use jiff::Timestamp;
 
 use super::{
-    Receipt, Recorded, as_the_table_says,
-    record::{COMPLETED_AT, ERROR_CODE, ERROR_MESSAGE, NOT_DUE, STATE, UPDATED_AT},
+    Receipt, Recorded,
+    record::{COMPLETED_AT, ENCF, ERROR_CODE, ERROR_MESSAGE, LEASE_UNTIL, NOT_DUE, STATE, UPDATED_AT},
+    transition_to,
     verdict::recorded,
 };
 use crate::{
@@ -16,6 +17,7 @@ use crate::{
     table::{
         Table,
         change::Change,
+        condition::{absent, exists},
         item::{instant, text, to_millis},
         keys,
     },
@@ -83,13 +85,22 @@ impl Table {
             .remove(&NOT_DUE);
         // Numbered as it was seen: a worker may sign it in between.
         let as_seen = match seen.encf() {
-            Some(_) => "attribute_exists(#en) AND attribute_not_exists(#lu)",
-            None => "attribute_not_exists(#en) AND attribute_not_exists(#lu)",
+            Some(_) => exists(ENCF),
+            None => absent(ENCF),
         };
-        let change = as_the_table_says(change, withdrawal.state(), as_seen);
-        let receipt = (scope, &seen.public_id);
+        let change = change
+            .when(transition_to(withdrawal.state()))
+            .when(as_seen)
+            .when(absent(LEASE_UNTIL));
         let applied = self
-            .end("withdraw receipt", receipt, withdrawal.state(), change, now)
+            .end(
+                "withdraw receipt",
+                scope,
+                &seen.public_id,
+                withdrawal.state(),
+                change,
+                now,
+            )
             .await?;
         Ok(match recorded(applied)? {
             // Our own write, whose answer was lost and repeated by the SDK.

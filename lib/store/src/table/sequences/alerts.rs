@@ -13,7 +13,9 @@ use crate::{
     table::{
         Table,
         change::Change,
+        condition::exists,
         item::{number, text},
+        keys::PK,
     },
 };
 
@@ -114,7 +116,7 @@ impl Table {
             RangeAlert::Low { .. } => change.set(TOLD_LOW, number(range.end)),
             RangeAlert::Expiring { valid_until, .. } => change.set(TOLD_EXPIRING, text(valid_until)),
         };
-        self.apply("alert told", change.when("attribute_exists(#pk)")).await?;
+        self.apply("alert told", change.when(exists(PK))).await?;
         Ok(())
     }
 }

@@ -5,6 +5,8 @@
 //! its request, or counted twice when an answer is lost. Housekeeping compares the count with the locks once the range is
 //! quiet, and the operator's check does the same on demand. See `docs/decisions/0021`.
 
+use std::ops::RangeInclusive;
+
 use ecf::ReceiptType;
 use jiff::{SignedDuration, Timestamp};
 
@@ -18,8 +20,9 @@ use crate::{
     table::{
         Query, Sort, Table,
         change::Change,
+        condition::{above, absent, at_most, differs, equals, exists},
         item::{instant, number, text},
-        keys::{self, DUE, LOCK_PARTITIONS, SK},
+        keys::{self, DUE, LOCK_PARTITIONS, PK, SK},
         receipts::Receipt,
         write::Applied,
     },
@@ -89,21 +92,21 @@ impl Table {
         })
     }
 
-    /// Has the counts of the ranges with numbers from `from` to `to` compared with the locks soon: numbers may have been
+    /// Has the counts of the ranges with these numbers compared with the locks soon: numbers may have been
     /// locked or given back without being counted.
     pub async fn recount_soon(
         &self,
         scope: &Scope,
         ecf_type: ReceiptType,
-        (from, to): (u64, u64),
+        numbers: RangeInclusive<u64>,
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let ranges = self.ranges_of_type(scope, ecf_type, false).await?.1;
         for range in ranges
             .iter()
-            .filter(|range| range.is_callers() && range.overlaps(from, to))
+            .filter(|range| range.is_callers() && range.overlaps(*numbers.start(), *numbers.end()))
         {
-            let change = touched(Change::of(key(scope, range.id())), scope, range, now).when("attribute_exists(#pk)");
+            let change = touched(Change::of(key(scope, range.id())), scope, range, now).when(exists(PK));
             self.apply("recount soon", change).await?;
         }
         Ok(())
@@ -171,16 +174,14 @@ fn count_change(scope: &Scope, range: &Range, sequence: u64, receipt: &str, now:
     let change = touched(Change::of(key(scope, range.id())), scope, range, now)
         .add(USED, number(1))
         .set(COUNTED, text(receipt))
-        .bind(":receipt", text(receipt))
-        .bind(":caller", text(Numbering::Caller.as_str()))
-        .bind(":sequence", number(sequence));
-    let ours = "#numbering = :caller AND (attribute_not_exists(#counted) OR #counted <> :receipt)";
+        .when(equals(NUMBERING, text(Numbering::Caller.as_str())))
+        .when(absent(COUNTED).or(differs(COUNTED, text(receipt))));
     if sequence >= range.next {
         return change
             .set(NEXT, number(sequence + 1))
-            .when(format!("{ours} AND #next <= :sequence"));
+            .when(at_most(NEXT, number(sequence)));
     }
-    change.when(format!("{ours} AND #next > :sequence"))
+    change.when(above(NEXT, number(sequence)))
 }
 
 /// Puts the range on the due index; while it is there that costs no index write.
@@ -238,9 +239,9 @@ mod tests {
         };
         let range = range();
         let higher = count_change(&scope, &range, 51, "r", Timestamp::UNIX_EPOCH);
-        assert!(higher.condition().unwrap().ends_with("AND #next <= :sequence"));
+        assert!(higher.condition().ends_with("AND #next <= :next"));
         let lower = count_change(&scope, &range, 50, "r", Timestamp::UNIX_EPOCH);
-        assert!(lower.condition().unwrap().ends_with("AND #next > :sequence"));
+        assert!(lower.condition().ends_with("AND #next > :next"));
     }
 
     #[test]

@@ -10,15 +10,16 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::{Encf, ReceiptType};
 use jiff::{SignedDuration, Timestamp};
 
-use super::{CHECKED, FREE, Numbering, Range, RangeId, TAKEN, key, read_range};
+use super::{CHECKED, FREE, NEXT, Numbering, Range, RangeId, TAKEN, key, read_range};
 use crate::{
     StoreError,
     ids::Scope,
     table::{
         Query, Sort, Table,
         change::Change,
+        condition::{absent, equals, exists, size_equals},
         item::{instant, number, text},
-        keys::{self, DUE, LOCK_PARTITIONS, SK},
+        keys::{self, DUE, LOCK_PARTITIONS, PK, SK},
         receipts::{LOCK_TAKEN_AT, OutboxEntry, Receipt},
         write::Applied,
     },
@@ -121,8 +122,7 @@ impl Table {
     /// changed since.
     pub async fn put_off_type(&self, entry: &DueType, next: Option<Timestamp>) -> Result<(), StoreError> {
         let change = next_due(Change::of(keys::ranges_version(&entry.scope, entry.ecf_type)), next)
-            .when("#ds = :seen")
-            .bind(":seen", text(keys::due_sort(entry.at)));
+            .when(equals(DUE.sk, text(keys::due_sort(entry.at))));
         self.apply("put off type", change).await?;
         Ok(())
     }
@@ -181,22 +181,18 @@ impl Table {
         next: Option<Timestamp>,
     ) -> Result<bool, StoreError> {
         let free = match range.free.len() {
-            0 => "attribute_not_exists(#free)",
-            _ => "size(#free) = :free",
+            0 => absent(FREE),
+            free => size_equals(FREE, number(free)),
         };
         let change = end_of_look(entry, range, next)
-            .when(format!("#ds = :seen AND #next = :next AND {free}"))
-            .bind(":next", number(range.next));
-        let change = match range.free.len() {
-            0 => change,
-            free => change.bind(":free", number(free)),
-        };
+            .when(equals(NEXT, number(range.next)))
+            .when(free);
         Ok(matches!(self.apply("put off range", change).await?, Applied::Done(_)))
     }
 
     /// Ends a look at a range that needs another, whatever happened to it since.
     pub async fn look_again(&self, entry: &DueRange, range: &Range, next: Timestamp) -> Result<(), StoreError> {
-        let change = end_of_look(entry, range, Some(next)).when("#ds = :seen");
+        let change = end_of_look(entry, range, Some(next));
         self.apply("look again", change).await?;
         Ok(())
     }
@@ -205,8 +201,7 @@ impl Table {
     pub async fn give_up_look(&self, entry: &DueRange, next: Timestamp) -> Result<(), StoreError> {
         let change = Change::of(key(&entry.scope, entry.id))
             .set(DUE.sk, text(keys::due_sort(next)))
-            .when("#ds = :seen")
-            .bind(":seen", text(keys::due_sort(entry.at)));
+            .when(equals(DUE.sk, text(keys::due_sort(entry.at))));
         self.apply("give up look", change).await?;
         Ok(())
     }
@@ -228,7 +223,7 @@ impl Table {
         {
             let change = Change::of(key(scope, range.id()))
                 .add(FREE, AttributeValue::Ns(vec![encf.sequence().to_string()]))
-                .when("attribute_exists(#pk)");
+                .when(exists(PK));
             self.apply("list number as free", change).await?;
         }
         self.outbox_done(scope, &receipt.public_id, OutboxEntry::Number).await?;
@@ -261,7 +256,7 @@ impl Table {
 
 /// Whoever moves the entry on has the look; of two at the same time one ends it.
 fn end_of_look(entry: &DueRange, range: &Range, next: Option<Timestamp>) -> Change {
-    let change = Change::of(key(&entry.scope, entry.id)).bind(":seen", text(keys::due_sort(entry.at)));
+    let change = Change::of(key(&entry.scope, entry.id)).when(equals(DUE.sk, text(keys::due_sort(entry.at))));
     let change = if range.checked > range.start {
         change.set(CHECKED, number(range.checked))
     } else {
@@ -279,20 +274,18 @@ fn next_due(change: Change, next: Option<Timestamp>) -> Change {
 
 /// The write that keeps what was found, as long as the look is not over.
 fn review_change(entry: &DueRange, review: &Review) -> Change {
-    let mut condition = "#ds = :seen".to_owned();
     let mut change = Change::of(key(&entry.scope, entry.id))
         .set(CHECKED, number(review.checked))
-        .bind(":seen", text(keys::due_sort(entry.at)));
+        .when(equals(DUE.sk, text(keys::due_sort(entry.at))));
     for (sequence, taken_at) in &review.forgotten {
         let name = format!("{TAKEN}{sequence}");
-        condition.push_str(&format!(" AND #{name} = :{name}"));
-        change = change.bind(&format!(":{name}"), instant(*taken_at)).remove(&[&name]);
+        change = change.when(equals(&name, instant(*taken_at))).remove(&[&name]);
     }
     if !review.dead.is_empty() {
         let dead = review.dead.iter().map(u64::to_string).collect();
         change = change.add(FREE, AttributeValue::Ns(dead));
     }
-    change.when(condition)
+    change
 }
 
 impl Reviewed {

@@ -12,8 +12,9 @@ use crate::{
     table::{
         Table,
         change::Change,
+        condition::exists,
         item::{NewItem, flag, instant, number, text},
-        keys::{self, DUE},
+        keys::{self, DUE, PK},
         write::{Part, Transacted, pause},
     },
 };
@@ -151,7 +152,7 @@ impl Table {
             let change = Change::of(key(scope, id))
                 .set(END, number(end))
                 .set_some(VALID_UNTIL, changes.valid_until.map(text))
-                .when("attribute_exists(#pk)");
+                .when(exists(PK));
             let change = match changes.active {
                 Some(true) => change.remove(&[OFF]),
                 Some(false) => change.set(OFF, flag(true)),
@@ -211,8 +212,5 @@ fn one_version_on(scope: &Scope, ecf_type: ReceiptType, version: u64, now: Times
         .set(VERSION, number(version + 1))
         .set(DUE.pk, text(keys::due_ranges_partition(holes::shard_of(scope))))
         .set(DUE.sk, text(keys::due_sort(now)));
-    match version {
-        0 => change.when("attribute_not_exists(#version)"),
-        _ => change.when("#version = :seen").bind(":seen", number(version)),
-    }
+    change.still(VERSION, (version > 0).then(|| number(version)))
 }

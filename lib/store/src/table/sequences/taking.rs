@@ -7,15 +7,16 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::{Encf, Fecha, ReceiptType};
 use jiff::{SignedDuration, Timestamp};
 
-use super::{FREE, LAST_TAKEN_AT, NEXT, NUMBERING, Numbering, ROUNDS, Range, TAKEN, holes, key, read_range};
+use super::{END, FREE, LAST_TAKEN_AT, NEXT, NUMBERING, Numbering, OFF, ROUNDS, Range, TAKEN, holes, key, read_range};
 use crate::{
     StoreError,
     ids::Scope,
     table::{
         Table,
         change::Change,
+        condition::{absent, contains, equals, exists, ordered},
         item::{instant, number, text},
-        keys::{self, DUE},
+        keys::{self, DUE, PK},
         write::{Applied, dice, pause},
     },
 };
@@ -158,8 +159,8 @@ impl Table {
         let change = Change::of(key(scope, range.id()))
             .set(NUMBERING, text(Numbering::Caller.as_str()))
             .set(LAST_TAKEN_AT, instant(now))
-            .when("attribute_exists(#pk) AND (attribute_not_exists(#numbering) OR #numbering = :caller)")
-            .bind(":caller", text(Numbering::Caller.as_str()));
+            .when(exists(PK))
+            .when(absent(NUMBERING).or(equals(NUMBERING, text(Numbering::Caller.as_str()))));
         Ok(match self.apply("fix numbering", change).await? {
             Applied::Done(stored) => CallerTake::Ok(Box::new(read_range(&stored)?)),
             Applied::Refused(Some(_)) => CallerTake::ServiceNumbered,
@@ -173,9 +174,8 @@ impl Table {
     pub(in crate::table) async fn move_next(&self, scope: &Scope, range: &Range, next: u64) -> Result<(), StoreError> {
         let change = Change::of(key(scope, range.id()))
             .set(NEXT, number(next))
-            .when("#next = :seen AND (attribute_not_exists(#numbering) OR #numbering = :service)")
-            .bind(":seen", number(range.next))
-            .bind(":service", text(Numbering::Service.as_str()));
+            .when(equals(NEXT, number(range.next)))
+            .when(absent(NUMBERING).or(equals(NUMBERING, text(Numbering::Service.as_str()))));
         self.apply("pass annulled numbers", change).await?;
         Ok(())
     }
@@ -185,16 +185,17 @@ impl Table {
 fn take_change(scope: &Scope, range: &Range, now: Timestamp) -> (Change, Option<u64>) {
     let change = Change::of(key(scope, range.id()))
         .set_once(NUMBERING, text(Numbering::Service.as_str()))
-        .bind(":service", text(Numbering::Service.as_str()))
+        .when(exists(PK))
+        .when(absent(OFF))
+        .when(absent(NUMBERING).or(equals(NUMBERING, text(Numbering::Service.as_str()))))
         .set(DUE.pk, text(keys::due_ranges_partition(holes::shard_of(scope))))
         .set(DUE.sk, text(keys::due_sort(next_look(range, now))));
-    let ours = "attribute_exists(#pk) AND attribute_not_exists(#off) \
-                AND (attribute_not_exists(#numbering) OR #numbering = :service)";
     if range.free.is_empty() {
         let change = change
             .add(NEXT, number(1))
             .set(LAST_TAKEN_AT, instant(now))
-            .when(format!("{ours} AND #next <= #last AND attribute_not_exists(#free)"));
+            .when(ordered(NEXT, END))
+            .when(absent(FREE));
         return (change, None);
     }
     // Any of them: callers that race for freed numbers should not all want the same.
@@ -203,8 +204,7 @@ fn take_change(scope: &Scope, range: &Range, now: Timestamp) -> (Change, Option<
     let change = change
         .delete(FREE, AttributeValue::Ns(vec![sequence.to_string()]))
         .set(&format!("{TAKEN}{sequence}"), instant(now))
-        .when(format!("{ours} AND contains(#free, :freed)"))
-        .bind(":freed", number(sequence));
+        .when(contains(FREE, number(sequence)));
     (change, Some(sequence))
 }
 
@@ -258,7 +258,7 @@ mod tests {
         let mut range = range();
         let (change, freed) = take_change(&scope, &range, Timestamp::UNIX_EPOCH);
         assert_eq!(freed, None);
-        let condition = change.condition().unwrap();
+        let condition = change.condition();
         assert!(
             condition.ends_with("AND #next <= #last AND attribute_not_exists(#free)"),
             "{condition}"
@@ -267,7 +267,7 @@ mod tests {
         range.free = vec![2];
         let (change, freed) = take_change(&scope, &range, Timestamp::UNIX_EPOCH);
         assert_eq!(freed, Some(2));
-        assert!(change.condition().unwrap().ends_with("AND contains(#free, :freed)"));
+        assert!(change.condition().ends_with("AND contains(#free, :free)"));
     }
 
     #[test]

@@ -190,7 +190,10 @@ impl Walk<'_> {
             }
             Event::OutboxDone(entry) => table.outbox_done(scope, id, entry).await.unwrap().into(),
             Event::Alarm => match seen.waits_for() {
-                Some((awaited, _)) => Told::of(table.record_alarm(scope, &seen, (awaited, 48)).await.unwrap()),
+                Some((awaited, _)) => {
+                    let alarm = ecf_store::Alarm { awaited, hours: 48 };
+                    Told::of(table.record_alarm(scope, &seen, alarm).await.unwrap())
+                }
                 None => Told::Refused,
             },
         }

@@ -24,7 +24,8 @@ impl Table {
         &self,
         scope: &Scope,
         filter: &ReceiptFilter,
-        (first, last): (Date, Date),
+        first: Date,
+        last: Date,
         closing: &Closing,
     ) -> Result<Vec<DayCounts>, StoreError> {
         let Some(until) = closing.until else {
@@ -47,7 +48,8 @@ impl Table {
     pub(super) async fn days_outside(
         &self,
         scope: &Scope,
-        (first, last): (Date, Date),
+        first: Date,
+        last: Date,
         months: &[DayCounts],
         closing: &Closing,
         today: Date,
