@@ -74,11 +74,11 @@ pub use notices::{
     NoticeSeverity, NoticeState,
 };
 pub use receipts::{
-    Alarm, AlarmHours, AlarmTimes, Answered, Awaited, BuyerAnswer, BuyerDelivery, Claim, Cleared, Created,
-    DeliveryState, Failure, HOLD_SPREAD, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedReceipt, Mode, ModifiedReceipt,
-    NOT_FOUND_PATIENCE, NewNote, NewReceipt, NoHours, NotFoundBy, Note, OUTCOME_UNKNOWN, OutboxEntry, PageRequest,
-    Position, Receipt, ReceiptFilter, ReceiptPage, Recorded, Signed, SignedLater, Span, UnknownPosition, Verdict,
-    WalkedPart, Withdrawal,
+    Alarm, AlarmHours, AlarmTimes, Alarms, Answered, Awaited, Buyer, BuyerAnswer, BuyerDelivery, Claim, Cleared,
+    Created, DeliveryState, Failure, Fiscal, HOLD_SPREAD, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedReceipt, Mode,
+    ModifiedReceipt, NOT_FOUND_PATIENCE, NewNote, NewReceipt, NoHours, NotFoundBy, Note, OUTCOME_UNKNOWN, OutboxEntry,
+    PageRequest, Position, Receipt, ReceiptFilter, ReceiptPage, Recorded, Sending, Signed, SignedLater, Span,
+    UnknownPosition, Verdict, WalkedPart, Withdrawal,
 };
 pub use sequences::{
     CallerTake, Changed, DueNumbers, DueRange, DueType, NewRange, Numbering, Opened, RANGE_SHARDS, RANGES_PER_TYPE,

@@ -364,7 +364,7 @@ impl Table {
         Ok(owner.is_some_and(|receipt| match receipt.state {
             // Signed, and never sent: the authority does not know the number.
             ReceiptState::Cancelled | ReceiptState::Incapacity => true,
-            ReceiptState::Failed => receipt.send_started_at.is_none() && !receipt.has_lost_send,
+            ReceiptState::Failed => receipt.sending.started_at.is_none() && !receipt.sending.has_lost_send,
             _ => receipt.left_its_number(),
         }))
     }

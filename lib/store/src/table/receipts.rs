@@ -63,38 +63,19 @@ use crate::{
 pub struct Receipt {
     pub public_id: ReceiptId,
     pub scope: Scope,
-    pub company_rnc: Rnc,
     pub idempotency_key: String,
     pub payload_hash: [u8; 32],
-    pub ecf_type: ReceiptType,
     pub external_id: Option<String>,
     pub mode: Mode,
     pub state: ReceiptState,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
     pub scheduled_for: Option<Timestamp>,
-    /// `MontoTotal` as written in the document.
-    pub monto_total: String,
-    pub rnc_comprador: Option<String>,
-    pub fecha_emision: Fecha,
-    /// Number and signature; absent until the receipt has them.
-    pub signed: Option<Signed>,
-    /// The kept payload of a receipt that is numbered and signed later.
-    pub payload: Option<ContentHash>,
-    /// How often a send was begun.
-    pub send_attempt: u32,
-    /// When the send began that may have arrived; absent when every send so far certainly did not.
-    pub send_started_at: Option<Timestamp>,
-    /// Whether it was sent again after a send whose answer was lost.
-    pub has_lost_send: bool,
-    /// Until when somebody is sending or looking up; past and still here: nobody knows whether the send arrived.
-    pub lease_until: Option<Timestamp>,
-    /// How many look-ups since the lost send found nothing, each apart from the last.
-    pub lookup_negatives: u32,
-    pub looked_up_at: Option<Timestamp>,
-    pub track_id: Option<String>,
-    pub submitted_at: Option<Timestamp>,
     pub completed_at: Option<Timestamp>,
+    pub fiscal: Fiscal,
+    /// The stored payload of a receipt that is numbered and signed later.
+    pub payload: Option<ContentHash>,
+    pub sending: Sending,
     pub error_code: Option<String>,
     pub error_message: Option<String>,
     /// `secuenciaUtilizada` of the authority's answer.
@@ -103,30 +84,73 @@ pub struct Receipt {
     pub taxauth_response: Option<String>,
     /// The receipt that left its number to this one.
     pub predecessor: Option<ReceiptId>,
-    /// The authority's ids of documents of ours that had this number before.
-    pub earlier_track_ids: Vec<String>,
-    /// The track ids of this receipt that the authority did not find any more.
-    pub lost_track_ids: Vec<String>,
     /// What is still to be told, and to whom.
     pub outbox: Vec<OutboxEntry>,
     /// What it modifies, when it is a note on a receipt that was issued here.
     pub note: Option<Note>,
     /// Notes that are to be sent again once this receipt has its verdict.
     pub waiting_notes: Vec<ReceiptId>,
-    /// How many hours it had waited for the authority when somebody was alarmed about it last.
-    pub delivery_alarm_hours: Option<u32>,
-    /// The last alarm about the time in a state other than `signed` and `contingency`.
-    pub state_alarm: Option<String>,
+    pub alarms: Alarms,
     /// What an operator decided last, and when.
     pub operator_decision: Option<String>,
-    /// How its way to the buyer stands, who receives electronically.
-    pub buyer_delivery: Option<BuyerDelivery>,
-    /// What the buyer said of it.
-    pub buyer_answer: Option<BuyerAnswer>,
+    pub buyer: Buyer,
     /// When a webhook of the company first took the event of the verdict.
     pub notified_at: Option<Timestamp>,
     /// When housekeeping looks after this receipt; absent when nothing is left to do.
     pub next_action_at: Option<Timestamp>,
+}
+
+/// What the document says, and its number and signature.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fiscal {
+    pub company_rnc: Rnc,
+    pub ecf_type: ReceiptType,
+    /// `MontoTotal` as written in the document.
+    pub monto_total: String,
+    pub rnc_comprador: Option<String>,
+    pub fecha_emision: Fecha,
+    /// Number and signature; absent until the receipt has them.
+    pub signed: Option<Signed>,
+}
+
+/// The sends to the authority and the look-ups there.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sending {
+    /// How many sends were begun.
+    pub attempts: u32,
+    /// When the send began that may have arrived; absent when every send so far certainly did not.
+    pub started_at: Option<Timestamp>,
+    /// Whether it was sent again after a send whose answer was lost.
+    pub has_lost_send: bool,
+    /// The end of the lease of a send or a look-up. When it is past and still here, the outcome of the send is unknown.
+    pub lease_until: Option<Timestamp>,
+    /// How many look-ups since the lost send found nothing, each apart from the last.
+    pub lookup_negatives: u32,
+    pub looked_up_at: Option<Timestamp>,
+    pub track_id: Option<String>,
+    pub submitted_at: Option<Timestamp>,
+    /// The authority's ids of documents of ours that had this number before.
+    pub earlier_track_ids: Vec<String>,
+    /// The track ids of this receipt that the authority did not find any more.
+    pub lost_track_ids: Vec<String>,
+}
+
+/// The last alarms about a receipt.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Alarms {
+    /// How many hours it had waited for the authority at the last alarm about that.
+    pub delivery_hours: Option<u32>,
+    /// The last alarm about the time in a state other than `signed` and `contingency`.
+    pub state: Option<String>,
+}
+
+/// The buyer's side of a receipt.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Buyer {
+    /// The delivery to a buyer who receives electronically.
+    pub delivery: Option<BuyerDelivery>,
+    /// The buyer's approval or rejection.
+    pub answer: Option<BuyerAnswer>,
 }
 
 /// Number and signature of a receipt, which come together.
@@ -176,25 +200,29 @@ impl OutboxEntry {
 
 impl Receipt {
     pub fn encf(&self) -> Option<&Encf> {
-        self.signed.as_ref().map(|signed| &signed.encf)
+        self.fiscal.signed.as_ref().map(|signed| &signed.encf)
     }
 
     /// Whether the authority gets a summary in place of the receipt.
     pub fn is_sent_as_summary(&self) -> bool {
-        self.signed.as_ref().is_some_and(|signed| signed.rfce.is_some())
+        self.fiscal.signed.as_ref().is_some_and(|signed| signed.rfce.is_some())
     }
 
     /// The address in the QR code, from the values of the signed document.
     pub fn electronic_stamp(&self, hosts: &StampHosts) -> Option<String> {
-        let signed = self.signed.as_ref()?;
+        let signed = self.fiscal.signed.as_ref()?;
         let stamp = Stamp {
             environment: self.scope.environment,
             summary: signed.rfce.is_some(),
-            rnc_emisor: &self.company_rnc,
-            rnc_comprador: self.rnc_comprador.as_ref().map(|rnc| rnc as &dyn std::fmt::Display),
+            rnc_emisor: &self.fiscal.company_rnc,
+            rnc_comprador: self
+                .fiscal
+                .rnc_comprador
+                .as_ref()
+                .map(|rnc| rnc as &dyn std::fmt::Display),
             encf: &signed.encf,
-            fecha_emision: &self.fecha_emision,
-            monto_total: &self.monto_total,
+            fecha_emision: &self.fiscal.fecha_emision,
+            monto_total: &self.fiscal.monto_total,
             fecha_firma: &signed.sign_date,
             codigo_seguridad: &signed.security_code,
         };
@@ -203,7 +231,7 @@ impl Receipt {
 
     /// Whether its number may go to another receipt: it was rejected, and the authority did not count the number as used.
     pub fn left_its_number(&self) -> bool {
-        self.state == ReceiptState::Rejected && self.secuencia_utilizada == Some(false) && self.signed.is_some()
+        self.state == ReceiptState::Rejected && self.secuencia_utilizada == Some(false) && self.fiscal.signed.is_some()
     }
 
     /// The day whose list and counters hold this receipt.

@@ -79,7 +79,7 @@ impl Table {
             Transacted::Done => Ok(Answered::Now),
             Transacted::Refused(_) => {
                 let receipt = self.receipt(scope, id).await?;
-                let earlier = receipt.and_then(|receipt| receipt.buyer_answer);
+                let earlier = receipt.and_then(|receipt| receipt.buyer.answer);
                 let earlier = earlier.ok_or_else(|| StoreError::unexpected(operation, "refused without an answer"))?;
                 Ok(Answered::Already(earlier))
             }

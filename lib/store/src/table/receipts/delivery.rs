@@ -88,7 +88,7 @@ impl Table {
     /// begun it, or nothing is to be delivered.
     pub async fn claim_delivery(&self, seen: &Receipt, now: Timestamp, until: Timestamp) -> Result<bool, StoreError> {
         let attempts = seen.delivery_attempts();
-        let before = seen.buyer_delivery.as_ref().map(|_| number(attempts));
+        let before = seen.buyer.delivery.as_ref().map(|_| number(attempts));
         let change = Change::of(keys::receipt(&seen.scope, &seen.public_id))
             .set(ATTEMPTS, number(attempts.saturating_add(1)))
             .set(STATE, text(DeliveryState::Pending.as_str()))
@@ -144,13 +144,13 @@ impl Receipt {
     /// it. There is no directory in certification.
     pub fn goes_to_buyer(&self, state: ReceiptState, deliver_45: bool) -> bool {
         let is_valid = matches!(state, ReceiptState::Accepted | ReceiptState::ConditionallyAccepted);
-        let is_sent = self.ecf_type.is_exchanged() || (deliver_45 && self.ecf_type == ReceiptType::E45);
-        is_valid && is_sent && self.rnc_comprador.is_some() && self.scope.environment != Environment::CerteCF
+        let is_sent = self.fiscal.ecf_type.is_exchanged() || (deliver_45 && self.fiscal.ecf_type == ReceiptType::E45);
+        is_valid && is_sent && self.fiscal.rnc_comprador.is_some() && self.scope.environment != Environment::CerteCF
     }
 
     /// How many attempts to deliver it to its buyer were begun.
     pub fn delivery_attempts(&self) -> u32 {
-        self.buyer_delivery.as_ref().map_or(0, |delivery| delivery.attempts)
+        self.buyer.delivery.as_ref().map_or(0, |delivery| delivery.attempts)
     }
 }
 

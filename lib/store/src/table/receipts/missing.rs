@@ -150,13 +150,13 @@ fn is_submitted_as(seen: &Receipt) -> Predicate {
 }
 
 fn has_track_of(seen: &Receipt) -> Predicate {
-    let track_id = seen.track_id.as_deref().unwrap_or_default();
+    let track_id = seen.sending.track_id.as_deref().unwrap_or_default();
     equals(TRACK.pk, text(keys::track_partition(&seen.scope, track_id)))
 }
 
 /// The document of this track id may still turn up, so the id stays known.
 fn lose_track(change: Change, seen: &Receipt) -> Change {
-    match &seen.track_id {
+    match &seen.sending.track_id {
         Some(track_id) => change.add(LOST_TRACK_IDS, texts([track_id])),
         None => change,
     }

@@ -110,7 +110,7 @@ impl ModifiedReceipt {
         let amount = amount_of(note)?;
         // An annulment may have come after a note that counts.
         let is_open = tie.reserved || self.annulled_by.is_none();
-        let is_debit = note.ecf_type == ReceiptType::E33;
+        let is_debit = note.fiscal.ecf_type == ReceiptType::E33;
         // What the note took is not in the balance any more.
         let left = if tie.reserved && !is_debit {
             self.balance.checked_add(amount)
@@ -209,7 +209,7 @@ impl Table {
             });
         }
         let change = change.set(RESERVED, flag(true)).when(absent(RESERVED));
-        let reservation = reservation(scope, &note.public_id, note.ecf_type, &new);
+        let reservation = reservation(scope, &note.public_id, note.fiscal.ecf_type, &new);
         let parts = vec![Part::Update(change), Part::Update(reservation)];
         let transacted = self.transact(operation, parts).await?;
         let refused = match &transacted {
@@ -261,7 +261,7 @@ impl Table {
             other => return Ok(other),
         };
         let receipt = record::read(&stored)?;
-        if stands(next) && receipt.ecf_type == ReceiptType::E34 {
+        if stands(next) && receipt.fiscal.ecf_type == ReceiptType::E34 {
             return Ok(Applied::Refused(Some(stored)));
         }
         let Some(note) = receipt.note else {
@@ -328,7 +328,7 @@ pub(super) fn reservation(scope: &Scope, id: &ReceiptId, ecf_type: ReceiptType, 
 fn settlement(scope: &Scope, receipt: &Receipt, note: &Note, next: ReceiptState) -> Result<Change, StoreError> {
     let change = Change::of(keys::encf_lock(scope, &note.modifies));
     let id = texts([receipt.public_id]);
-    if receipt.ecf_type == ReceiptType::E33 {
+    if receipt.fiscal.ecf_type == ReceiptType::E33 {
         let change = change
             .when(contains(OPEN_DEBITS, text(receipt.public_id)))
             .delete(OPEN_DEBITS, id);
@@ -358,7 +358,7 @@ fn stands(state: ReceiptState) -> bool {
 }
 
 fn amount_of(receipt: &Receipt) -> Result<Decimal, StoreError> {
-    receipt.monto_total.parse().map_err(|error| {
+    receipt.fiscal.monto_total.parse().map_err(|error| {
         let key = keys::receipt(&receipt.scope, &receipt.public_id);
         StoreError::corrupt(key, record::MONTO_TOTAL, format!("does not parse: {error}"))
     })

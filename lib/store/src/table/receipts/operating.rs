@@ -26,7 +26,7 @@ use crate::{
 impl Table {
     /// Puts a failed receipt back on its way, at an operator's wish: to its send when it is signed, else to be issued.
     pub async fn retry_failed(&self, scope: &Scope, seen: &Receipt, now: Timestamp) -> Result<Recorded, StoreError> {
-        let (next, as_seen) = match seen.signed {
+        let (next, as_seen) = match seen.fiscal.signed {
             Some(_) => (ReceiptState::Signed, exists(ENCF)),
             None => (ReceiptState::Received, absent(ENCF)),
         };

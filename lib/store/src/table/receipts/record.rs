@@ -6,7 +6,7 @@
 //! | `st`, `ty` | state, ecf_type | | `dp`, `ds` | index `due`; `ds` is next_action_at |
 //! | `ca`, `ua`, `sf` | created, updated, scheduled | | `xp`, `xs` | index `external`; `xp` holds external_id |
 //! | `ik`, `ph` | idempotency key, payload hash | | `tp`, `ts` | index `track`; `tp` holds track_id |
-//! | `cr`, `rc` | RNC of the company, of the buyer | | `sa`, `ss` | send attempt, started at |
+//! | `cr`, `rc` | RNC of the company, of the buyer | | `sa`, `ss` | send attempts, started at |
 //! | `mt`, `fe` | MontoTotal, FechaEmision | | `lu`, `lk` | lease until, lease key |
 //! | `md`, `pl` | mode, kept payload | | `ng`, `la` | negative look-ups, last look-up |
 //! | `en`, `sd`, `sc` | e-NCF, sign date, security code | | `sb`, `cd` | submitted, completed |
@@ -25,7 +25,10 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::ReceiptState;
 use jiff::Timestamp;
 
-use super::{Left, Mode, NewReceipt, Note, OutboxEntry, Predecessor, Receipt, Signed, buyer, delivery};
+use super::{
+    Alarms, Buyer, Fiscal, Left, Mode, NewReceipt, Note, OutboxEntry, Predecessor, Receipt, Sending, Signed, buyer,
+    delivery,
+};
 use crate::{
     StoreError,
     artifacts::ContentHash,
@@ -186,9 +189,9 @@ fn waiting_notes(earlier: &Predecessor) -> Option<AttributeValue> {
 
 /// By what the authority knows a number's earlier documents: the receipt's own and those before it.
 fn track_ids_with_its_own(Predecessor { receipt, .. }: &Predecessor) -> Option<AttributeValue> {
-    let mut track_ids = receipt.earlier_track_ids.clone();
-    track_ids.extend(receipt.track_id.clone());
-    track_ids.extend(receipt.lost_track_ids.clone());
+    let mut track_ids = receipt.sending.earlier_track_ids.clone();
+    track_ids.extend(receipt.sending.track_id.clone());
+    track_ids.extend(receipt.sending.lost_track_ids.clone());
     (!track_ids.is_empty()).then(|| texts(track_ids))
 }
 
@@ -210,10 +213,8 @@ pub(super) fn read(stored: &Stored) -> Result<Receipt, StoreError> {
     Ok(Receipt {
         public_id,
         scope,
-        company_rnc: stored.parse(COMPANY_RNC)?,
         idempotency_key: stored.str(IDEMPOTENCY_KEY)?.to_owned(),
         payload_hash: stored.hash(PAYLOAD_HASH)?,
-        ecf_type: stored.parse(ECF_TYPE)?,
         external_id: in_scope(EXTERNAL.pk)?,
         mode: match stored.opt_str(MODE)? {
             None => Mode::Immediate,
@@ -224,38 +225,45 @@ pub(super) fn read(stored: &Stored) -> Result<Receipt, StoreError> {
         created_at: stored.instant(CREATED_AT)?,
         updated_at: stored.instant(UPDATED_AT)?,
         scheduled_for: stored.opt_instant(SCHEDULED_FOR)?,
-        monto_total: stored.str(MONTO_TOTAL)?.to_owned(),
-        rnc_comprador: owned(RNC_COMPRADOR)?,
-        fecha_emision: stored.parse(FECHA_EMISION)?,
-        signed: read_signed(stored)?,
-        payload: stored.opt_hash(PAYLOAD)?.map(ContentHash::from_bytes),
-        send_attempt: stored.opt_parse(SEND_ATTEMPT)?.unwrap_or(0),
-        send_started_at: stored.opt_instant(SEND_STARTED_AT)?,
-        has_lost_send: stored.has(LOST_SEND),
-        lease_until: stored.opt_instant(LEASE_UNTIL)?,
-        lookup_negatives: stored.opt_parse(NEGATIVES)?.unwrap_or(0),
-        looked_up_at: stored.opt_instant(LOOKED_UP_AT)?,
-        track_id: in_scope(TRACK.pk)?,
-        submitted_at: stored.opt_instant(SUBMITTED_AT)?,
         completed_at: stored.opt_instant(COMPLETED_AT)?,
+        fiscal: Fiscal {
+            company_rnc: stored.parse(COMPANY_RNC)?,
+            ecf_type: stored.parse(ECF_TYPE)?,
+            monto_total: stored.str(MONTO_TOTAL)?.to_owned(),
+            rnc_comprador: owned(RNC_COMPRADOR)?,
+            fecha_emision: stored.parse(FECHA_EMISION)?,
+            signed: read_signed(stored)?,
+        },
+        payload: stored.opt_hash(PAYLOAD)?.map(ContentHash::from_bytes),
+        sending: Sending {
+            attempts: stored.opt_parse(SEND_ATTEMPT)?.unwrap_or(0),
+            started_at: stored.opt_instant(SEND_STARTED_AT)?,
+            has_lost_send: stored.has(LOST_SEND),
+            lease_until: stored.opt_instant(LEASE_UNTIL)?,
+            lookup_negatives: stored.opt_parse(NEGATIVES)?.unwrap_or(0),
+            looked_up_at: stored.opt_instant(LOOKED_UP_AT)?,
+            track_id: in_scope(TRACK.pk)?,
+            submitted_at: stored.opt_instant(SUBMITTED_AT)?,
+            earlier_track_ids: stored.texts(EARLIER_TRACK_IDS)?.to_vec(),
+            lost_track_ids: stored.texts(LOST_TRACK_IDS)?.to_vec(),
+        },
         error_code: owned(ERROR_CODE)?,
         error_message: owned(ERROR_MESSAGE)?,
-        secuencia_utilizada: stored
-            .has(SECUENCIA_UTILIZADA)
-            .then(|| stored.flag(SECUENCIA_UTILIZADA))
-            .transpose()?,
+        secuencia_utilizada: stored.opt_flag(SECUENCIA_UTILIZADA)?,
         taxauth_response: owned(RESPONSE)?,
         predecessor: stored.opt_parse(PREDECESSOR)?,
-        earlier_track_ids: stored.texts(EARLIER_TRACK_IDS)?.to_vec(),
-        lost_track_ids: stored.texts(LOST_TRACK_IDS)?.to_vec(),
         outbox: read_outbox(stored)?,
         note: read_note(stored)?,
         waiting_notes: read_waiting_notes(stored)?,
-        delivery_alarm_hours: stored.opt_parse(DELIVERY_ALARM)?,
-        state_alarm: owned(STATE_ALARM)?,
+        alarms: Alarms {
+            delivery_hours: stored.opt_parse(DELIVERY_ALARM)?,
+            state: owned(STATE_ALARM)?,
+        },
         operator_decision: owned(OPERATOR_DECISION)?,
-        buyer_delivery: delivery::read(stored)?,
-        buyer_answer: buyer::read(stored)?,
+        buyer: Buyer {
+            delivery: delivery::read(stored)?,
+            answer: buyer::read(stored)?,
+        },
         notified_at: stored.opt_instant(NOTIFIED_AT)?,
         next_action_at: stored.opt_parse(DUE.sk)?,
     })

@@ -166,7 +166,8 @@ impl Table {
         Ok(match recorded(self.apply("record submitted", change).await?)? {
             // Our own write, whose answer was lost and repeated by the SDK.
             Recorded::Already(receipt)
-                if receipt.track_id.as_deref() == Some(track_id) && receipt.submitted_at == Some(to_millis(now)) =>
+                if receipt.sending.track_id.as_deref() == Some(track_id)
+                    && receipt.sending.submitted_at == Some(to_millis(now)) =>
             {
                 Recorded::Now(receipt)
             }
@@ -248,7 +249,7 @@ fn refused(stored: &Stored, key: &str, now: Timestamp) -> Result<Claim, StoreErr
     if stored.opt_str(LEASE_KEY)? == Some(key) {
         return Ok(Claim::Claimed(receipt));
     }
-    Ok(match receipt.lease_until {
+    Ok(match receipt.sending.lease_until {
         Some(until) if until > now => Claim::Leased(receipt),
         Some(_) => Claim::LeaseExpired(receipt),
         None if receipt.note.is_some_and(|note| note.held) => Claim::Held(receipt),

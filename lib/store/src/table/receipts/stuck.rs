@@ -120,8 +120,8 @@ impl Receipt {
             ReceiptState::Received | ReceiptState::Deferred | ReceiptState::Validated => (Awaited::Step, issued_at),
             ReceiptState::Signed | ReceiptState::Contingency => (Awaited::Delivery, issued_at),
             // Every new send would begin a new time.
-            ReceiptState::Submitted if self.lost_track_ids.is_empty() => {
-                (Awaited::Step, self.submitted_at.unwrap_or(issued_at))
+            ReceiptState::Submitted if self.sending.lost_track_ids.is_empty() => {
+                (Awaited::Step, self.sending.submitted_at.unwrap_or(issued_at))
             }
             ReceiptState::Submitted => (Awaited::Step, issued_at),
             ReceiptState::Failed => (Awaited::Step, self.updated_at),
@@ -137,7 +137,7 @@ impl Receipt {
     pub fn waits_for_a_person(&self) -> bool {
         let is_unknown = self.error_code.as_deref() == Some(OUTCOME_UNKNOWN);
         self.state == ReceiptState::Failed
-            || self.state == ReceiptState::Submitted && is_unknown && self.track_id.is_none()
+            || self.state == ReceiptState::Submitted && is_unknown && self.sending.track_id.is_none()
     }
 }
 
@@ -177,8 +177,8 @@ impl Receipt {
     /// Whether somebody was alarmed about this already.
     pub fn was_alarmed(&self, Alarm { awaited, hours }: Alarm) -> bool {
         match awaited {
-            Awaited::Delivery => self.delivery_alarm_hours.is_some_and(|told| told >= hours),
-            Awaited::Step => self.state_alarm.as_deref() == Some(state_alarm(self.state, hours).as_str()),
+            Awaited::Delivery => self.alarms.delivery_hours.is_some_and(|told| told >= hours),
+            Awaited::Step => self.alarms.state.as_deref() == Some(state_alarm(self.state, hours).as_str()),
         }
     }
 }

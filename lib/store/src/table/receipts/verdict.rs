@@ -116,7 +116,7 @@ impl Table {
             .remove(&LEASE)
             .when(transition_to(ReceiptState::Failed))
             .when(absent(TRACK.pk))
-            .still(LEASE_UNTIL, seen.lease_until.map(instant));
+            .still(LEASE_UNTIL, seen.sending.lease_until.map(instant));
         let applied = self.end(
             "record failed",
             scope,

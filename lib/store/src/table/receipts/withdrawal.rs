@@ -48,7 +48,7 @@ const NUMBER_TO_ANNUL: &str = "number_to_annul";
 impl Receipt {
     /// Whether a send of it was begun that may have arrived.
     pub fn may_have_been_sent(&self) -> bool {
-        self.send_started_at.is_some() || self.has_lost_send
+        self.sending.started_at.is_some() || self.sending.has_lost_send
     }
 
     /// What the table of states may ask about this receipt.

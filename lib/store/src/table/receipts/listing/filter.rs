@@ -29,7 +29,7 @@ impl ReceiptFilter {
     /// Whether a receipt is asked for.
     pub fn takes(&self, receipt: &Receipt) -> bool {
         self.state.is_none_or(|state| state == receipt.state)
-            && self.ecf_type.is_none_or(|ecf_type| ecf_type == receipt.ecf_type)
+            && self.ecf_type.is_none_or(|ecf_type| ecf_type == receipt.fiscal.ecf_type)
             && self.from.is_none_or(|from| from <= receipt.created_at)
             && self.to.is_none_or(|to| receipt.created_at <= to)
     }
