@@ -9,7 +9,11 @@ use std::{fmt, num::NonZeroUsize, sync::Arc};
 use jiff::{SignedDuration, Timestamp};
 use xmldsig::{Certificate, Identity};
 
-use crate::{CertificateSummary, Company, Recent, StoreError, Vault, ids::CompanyId};
+use crate::{
+    Recent, StoreError, Vault,
+    ids::CompanyId,
+    table::{certificates::CertificateSummary, companies::Company},
+};
 
 /// How long an opened certificate is cached: every instance signs with a renewed one after this time.
 pub const IDENTITY_MAX_AGE: SignedDuration = SignedDuration::from_mins(5);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     ids::{AnnouncementId, AnnulmentId, ApprovalId, CompanyId, EventKey, InboxId, ReceiptId, Scope, WebhookId},
     queues::JobQueue,
-    table::Receipt,
+    table::receipts::Receipt,
 };
 
 /// A job about one receipt.

@@ -80,7 +80,7 @@ mod certificate_file;
 mod clients;
 mod dead_letters;
 mod error;
-mod exports;
+pub mod exports;
 mod foreign;
 mod identities;
 mod ids;
@@ -90,10 +90,10 @@ mod operator_secret;
 mod profiles;
 mod queues;
 mod recent;
-mod register;
+pub mod register;
 mod settings;
 mod table;
-mod vault;
+pub mod vault;
 pub mod waits;
 
 pub use artifacts::{ArtifactKind, Artifacts, ContentHash, LINK_LIFE};
@@ -101,7 +101,7 @@ pub use certificate_file::CertificateFile;
 pub use clients::{Clients, local_config};
 pub use dead_letters::DeadLetters;
 pub use error::StoreError;
-pub use exports::{ExportUpload, Exports, KeptExport};
+pub use exports::Exports;
 pub use foreign::ForeignText;
 pub use identities::{IDENTITY_MAX_AGE, Identities, certificate_summary};
 pub use ids::{
@@ -114,25 +114,11 @@ pub use operator_secret::{KeptSecret, OperatorSecret};
 pub use profiles::Profiles;
 pub use queues::{JobQueue, LONGEST_DELAY, QueueUrls, Queues, SubmissionUrls};
 pub use recent::Recent;
-pub use register::{NewRegister, Register, RegisterAnswer, RegisterEdition, Registered, Taxpayer};
+pub use register::Register;
 pub use settings::stamp_hosts;
 pub use table::{
-    Alarm, AlarmHours, AlarmTimes, Alarms, Announcement, Annulment, AnnulmentCreated, AnnulmentState, Answered, ApiKey,
-    ApiKeyCreated, Approval, ApprovalCreated, ApprovalWay, Attempt, AttemptBegun, Audience, AuthorityState,
-    AuthorityStatus, Awaited, Breaker, Buyer, BuyerAnswer, BuyerDelivery, CallerTake, Cause, CertificateActivated,
-    CertificateOwner, CertificateSummary, Changed, Claim, Cleared, Closing, Company, CompanyChanges, CompanyCreated,
-    CompanyDesign, CompanySettings, Condition, Created, DAY_SHARDS, DayCounts, DayPage, Delivery, DeliveryState,
-    DesignChanges, DirectoryEntry, DirectoryListing, Door, DueDays, DueEntry, DueNumbers, DueRange, DueRecord, DueType,
-    Edit, Failure, Failures, Fiscal, GivenAnswer, HOLD_SPREAD, Host, InboxItem, Kept, KeyScope, KeyUses,
-    LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedApiKey, ListedReceipt, LogoKind, Mode, ModifiedReceipt,
-    NOT_FOUND_PATIENCE, NewApiKey, NewCompany, NewNote, NewRange, NewReceipt, NewSignup, NewWebhook, NoHours,
-    NotFoundBy, Note, Notice, NoticeCategory, NoticeChange, NoticeChanged, NoticeContent, NoticeEdit, NoticeEvent,
-    NoticePage, NoticeSeverity, NoticeState, NumberHolder, NumberRange, Numbering, NumbersTaken, OUTCOME_UNKNOWN, Open,
-    Opened, OutboxEntry, PageRequest, Pause, Position, RANGE_SHARDS, RANGES_PER_TYPE, Range, RangeAlert, RangeChanges,
-    RangeId, RangeIdError, RangeState, Receipt, ReceiptFilter, ReceiptPage, Recorded, Reviewed, SHARDS, Sending,
-    ServiceStatus, SettingsChanges, Signed, SignedLater, SignupRecord, Span, SpeaksFor, StatusCheck, StoredLogo,
-    StoredToken, Table, Take, Thresholds, Told, ToldState, Turn, Undelivered, UnknownCertificateOwner, UnknownKeyScope,
-    UnknownPosition, UsedNumbers, Verdict, Verification, WEBHOOK_LIMIT, WRITTEN_WITHIN, WalkedPart, Webhook,
-    WebhookChanges, WebhookCreated, Window, Withdrawal, fiscal_day, last_to_close, quantity, webhook_context,
+    FieldEdit, Table, announcements, annulments, api_keys, approvals, attempts, audit, authority, breaker,
+    certificates, closing, companies, counters, deliveries, designs, directory, due, fiscal_day, inbox, key_uses,
+    notices, numbers, receipts, receipts::Receipt, tokens, turns, undelivered, webhooks,
 };
-pub use vault::{KeptUnder, SecretsPage, StoredCertificate, Vault};
+pub use vault::Vault;

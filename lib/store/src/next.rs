@@ -3,7 +3,7 @@
 
 use ecf::ReceiptState;
 
-use crate::table::{OutboxEntry, Receipt};
+use crate::table::receipts::{OutboxEntry, Receipt};
 
 /// A step that a queue carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use std::{num::NonZeroUsize, sync::Arc};
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::{Company, Recent, StoreError, Table, ids::CompanyId};
+use crate::{Recent, StoreError, Table, ids::CompanyId, table::companies::Company};
 
 /// How long a profile is believed.
 const KEPT: SignedDuration = SignedDuration::from_secs(60);

@@ -11,7 +11,7 @@ use crate::{
     ids::CompanyId,
     jobs::{ExchangeJob, IssuingJob, ReceiptJob, SubmissionJob, WebhookJob},
     next::NextStep,
-    table::Receipt,
+    table::receipts::Receipt,
 };
 
 /// The longest delay of a message; longer waits go to the due index.

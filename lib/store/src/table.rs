@@ -3,41 +3,41 @@
 //! Read [`keys`] first: every key is built there. Every write of a known record is conditional; what must hold
 //! together is one transaction (`write`).
 
-mod announcements;
-mod annulments;
-mod api_keys;
-mod approvals;
-mod attempts;
-mod audit;
-mod authority;
+pub mod announcements;
+pub mod annulments;
+pub mod api_keys;
+pub mod approvals;
+pub mod attempts;
+pub mod audit;
+pub mod authority;
 mod batch;
-mod breaker;
-mod certificates;
+pub mod breaker;
+pub mod certificates;
 mod change;
-mod closing;
-mod companies;
+pub mod closing;
+pub mod companies;
 mod condition;
-mod counters;
-mod deliveries;
-mod designs;
-mod directory;
-mod due;
-mod inbox;
+pub mod counters;
+pub mod deliveries;
+pub mod designs;
+pub mod directory;
+pub mod due;
+pub mod inbox;
 mod invitations;
 mod item;
-mod key_uses;
+pub mod key_uses;
 mod keys;
-mod notices;
-mod receipts;
+pub mod notices;
+pub mod numbers;
+pub mod receipts;
 #[cfg(feature = "testing")]
 mod seeding;
 mod seeds;
-mod sequences;
-mod tokens;
-mod turns;
+pub mod tokens;
+pub mod turns;
 mod unclaimed;
-mod undelivered;
-mod webhooks;
+pub mod undelivered;
+pub mod webhooks;
 mod write;
 
 use aws_sdk_dynamodb::{
@@ -46,48 +46,8 @@ use aws_sdk_dynamodb::{
     types::{AttributeValue, Select},
 };
 
-pub use announcements::Announcement;
-pub use annulments::{Annulment, AnnulmentCreated, AnnulmentState, NumberHolder, NumberRange, NumbersTaken, quantity};
-pub use api_keys::{ApiKey, ApiKeyCreated, KeyScope, ListedApiKey, NewApiKey, UnknownKeyScope};
-pub use approvals::{Approval, ApprovalCreated, ApprovalWay, GivenAnswer, Told, ToldState};
-pub use attempts::{Attempt, AttemptBegun};
-pub use audit::DayPage;
-pub use authority::{AuthorityStatus, Condition, ServiceStatus, StatusCheck, Window};
-pub use breaker::{Breaker, Cause, Failures, Host, Open};
-pub use certificates::{CertificateActivated, CertificateSummary};
-pub use change::Edit;
-pub use closing::{Closing, DAY_SHARDS, DueDays, WRITTEN_WITHIN, last_to_close};
-pub use companies::{
-    CertificateOwner, Company, CompanyChanges, CompanyCreated, CompanySettings, NewCompany, NewSignup, SettingsChanges,
-    SignupRecord, UnknownCertificateOwner, Verification,
-};
-pub use counters::DayCounts;
-pub use deliveries::Delivery;
-pub use designs::{CompanyDesign, DesignChanges, LogoKind, StoredLogo};
-pub use directory::{DirectoryEntry, DirectoryListing};
-pub use due::{DueEntry, DueRecord, SHARDS};
-pub use inbox::{AuthorityState, InboxItem, Kept, SpeaksFor};
-pub use key_uses::KeyUses;
+pub use change::FieldEdit;
 pub use keys::fiscal_day;
-pub use notices::{
-    Audience, Notice, NoticeCategory, NoticeChange, NoticeChanged, NoticeContent, NoticeEdit, NoticeEvent, NoticePage,
-    NoticeSeverity, NoticeState,
-};
-pub use receipts::{
-    Alarm, AlarmHours, AlarmTimes, Alarms, Answered, Awaited, Buyer, BuyerAnswer, BuyerDelivery, Claim, Cleared,
-    Created, DeliveryState, Failure, Fiscal, HOLD_SPREAD, LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, ListedReceipt, Mode,
-    ModifiedReceipt, NOT_FOUND_PATIENCE, NewNote, NewReceipt, NoHours, NotFoundBy, Note, OUTCOME_UNKNOWN, OutboxEntry,
-    PageRequest, Position, Receipt, ReceiptFilter, ReceiptPage, Recorded, Sending, Signed, SignedLater, Span,
-    UnknownPosition, Verdict, WalkedPart, Withdrawal,
-};
-pub use sequences::{
-    CallerTake, Changed, DueNumbers, DueRange, DueType, NewRange, Numbering, Opened, RANGE_SHARDS, RANGES_PER_TYPE,
-    Range, RangeAlert, RangeChanges, RangeId, RangeIdError, RangeState, Reviewed, Take, Thresholds, UsedNumbers,
-};
-pub use tokens::StoredToken;
-pub use turns::{Door, Turn};
-pub use undelivered::Undelivered;
-pub use webhooks::{NewWebhook, Pause, WEBHOOK_LIMIT, Webhook, WebhookChanges, WebhookCreated, webhook_context};
 
 use crate::StoreError;
 use item::{Item, Stored};

@@ -11,12 +11,13 @@ use ecf::{Encf, Rnc, catalogue::EstadoAprobacion};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    Query, Sort, Span, Table,
+    Query, Sort, Table,
     change::Change,
     condition::{absent, at_most, equals, exists},
     due::SHARDS,
     item::{NewItem, Stored, bytes, flag, instant, number, text},
     keys::{self, DUE, SK},
+    receipts::Span,
     write::{Applied, Part, Transacted},
 };
 use crate::{
@@ -70,7 +71,7 @@ impl ApprovalWay {
 
 /// What became of telling one of the two.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ToldState {
+pub enum TransmissionState {
     /// Not told yet; it is tried again.
     Pending,
     /// Told, and satisfied.
@@ -85,7 +86,7 @@ pub enum ToldState {
     GivenUp,
 }
 
-impl ToldState {
+impl TransmissionState {
     const ALL: [Self; 6] = [
         Self::Pending,
         Self::Taken,
@@ -109,18 +110,18 @@ impl ToldState {
 
 /// One of the two who must hear of an approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
-    pub state: ToldState,
+pub struct Transmission {
+    pub state: TransmissionState,
     /// What was answered, or why nothing was.
     pub words: Option<ForeignText>,
     /// When this was found out.
     pub at: Option<Timestamp>,
 }
 
-impl Told {
+impl Transmission {
     /// Nothing happened yet.
     pub const PENDING: Self = Self {
-        state: ToldState::Pending,
+        state: TransmissionState::Pending,
         words: None,
         at: None,
     };
@@ -128,14 +129,14 @@ impl Told {
     /// Somebody who need not be told, and why.
     pub fn not_needed(words: impl Into<ForeignText>, at: Timestamp) -> Self {
         Self {
-            state: ToldState::NotNeeded,
+            state: TransmissionState::NotNeeded,
             words: Some(words.into()),
             at: Some(at),
         }
     }
 
     pub fn is_pending(&self) -> bool {
-        self.state == ToldState::Pending
+        self.state == TransmissionState::Pending
     }
 }
 
@@ -157,8 +158,8 @@ pub struct Approval {
     /// The company issued the receipt elsewhere: it is not known here.
     pub receipt_unknown: bool,
     pub created_at: Timestamp,
-    pub issuer: Told,
-    pub authority: Told,
+    pub issuer: Transmission,
+    pub authority: Transmission,
     /// The authority's answer as JSON text.
     pub authority_answer: Option<String>,
     /// How many attempts were begun.
@@ -413,7 +414,7 @@ fn approvals_within(scope: &Scope, span: &Span, after: Option<&Approval>) -> Que
     }
 }
 
-fn told(change: Change, [state, words, at]: [&str; 3], told: &Told) -> Change {
+fn told(change: Change, [state, words, at]: [&str; 3], told: &Transmission) -> Change {
     change
         .set(state, text(told.state.as_str()))
         .set_or_remove(words, told.words.as_ref().map(text))
@@ -480,9 +481,9 @@ fn read_given(stored: &Stored) -> Result<GivenAnswer, StoreError> {
     })
 }
 
-fn read_told(stored: &Stored, [state, words, at]: [&'static str; 3]) -> Result<Told, StoreError> {
-    Ok(Told {
-        state: stored.one_of(state, &ToldState::ALL, ToldState::as_str)?,
+fn read_told(stored: &Stored, [state, words, at]: [&'static str; 3]) -> Result<Transmission, StoreError> {
+    Ok(Transmission {
+        state: stored.one_of(state, &TransmissionState::ALL, TransmissionState::as_str)?,
         words: stored.opt_str(words)?.map(ForeignText::from),
         at: stored.opt_instant(at)?,
     })

@@ -6,12 +6,13 @@ use ecf::{Encf, ReceiptType};
 use jiff::civil::Date;
 
 use super::{
-    DayCounts, ListedReceipt, NumberHolder, Query, Sort, Table, annulments,
+    Query, Sort, Table,
+    annulments::{self, NumberHolder},
     change::Change,
-    counters,
+    counters::{self, DayCounts},
     item::number,
     keys::{self, Key, LIST, LOCK_PARTITIONS, SK},
-    receipts,
+    receipts::{self, ListedReceipt},
     write::Applied,
 };
 use crate::{

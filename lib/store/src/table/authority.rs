@@ -26,14 +26,14 @@ const PROBLEM: &str = "pb";
 
 /// What is known of the authority in one environment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Condition {
+pub struct AuthorityCondition {
     pub ecf: Breaker,
     pub fc: Breaker,
     /// Absent until the status service was asked for the first time.
     pub status: Option<AuthorityStatus>,
 }
 
-impl Condition {
+impl AuthorityCondition {
     pub fn breaker(&self, host: Host) -> &Breaker {
         match host {
             Host::Ecf => &self.ecf,
@@ -49,7 +49,7 @@ impl Condition {
     }
 
     /// The announced windows, earliest first.
-    pub fn windows(&self) -> &[Window] {
+    pub fn windows(&self) -> &[MaintenanceWindow] {
         self.status.as_ref().map_or(&[], |status| &status.windows)
     }
 }
@@ -61,7 +61,7 @@ pub struct AuthorityStatus {
     /// Whether the environment is available; absent when that question was not answered.
     pub available: Option<bool>,
     pub services: Vec<ServiceStatus>,
-    pub windows: Vec<Window>,
+    pub windows: Vec<MaintenanceWindow>,
 }
 
 /// A service, named by the authority's own words.
@@ -74,7 +74,7 @@ pub struct ServiceStatus {
 
 /// A maintenance window: from `start` until before `end`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Window {
+pub struct MaintenanceWindow {
     pub start: Timestamp,
     pub end: Timestamp,
 }
@@ -92,14 +92,14 @@ pub struct StatusCheck {
 struct Kept {
     available: Option<bool>,
     services: Vec<ServiceStatus>,
-    windows: Vec<Window>,
+    windows: Vec<MaintenanceWindow>,
 }
 
 impl Table {
     /// The authority's condition in an environment; it may lag behind by moments.
-    pub async fn condition(&self, environment: Environment) -> Result<Condition, StoreError> {
+    pub async fn condition(&self, environment: Environment) -> Result<AuthorityCondition, StoreError> {
         let query = Query::of(keys::authority_partition(environment));
-        let mut condition = Condition::default();
+        let mut condition = AuthorityCondition::default();
         for stored in self.query("read condition of the authority", query).await? {
             match stored.sk()? {
                 keys::STATUS => condition.status = Some(read(&stored)?),

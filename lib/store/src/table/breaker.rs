@@ -58,7 +58,7 @@ pub struct Breaker {
     /// is known.
     pub failures: BTreeMap<String, Failures>,
     /// Present while calls are held.
-    pub open: Option<Open>,
+    pub open: Option<OpenBreaker>,
 }
 
 /// What failed for one party.
@@ -71,7 +71,7 @@ pub struct Failures {
 
 /// An open breaker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Open {
+pub struct OpenBreaker {
     pub since: Timestamp,
     pub cause: Cause,
     /// From then on one call may find out whether the host is back.
@@ -97,7 +97,7 @@ struct Kept {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     failures: BTreeMap<String, Failures>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    open: Option<Open>,
+    open: Option<OpenBreaker>,
 }
 
 impl Table {

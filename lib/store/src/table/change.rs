@@ -15,7 +15,7 @@ use super::{
 
 /// What becomes of an attribute that may be there or not.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Edit<T> {
+pub enum FieldEdit<T> {
     #[default]
     Keep,
     /// The attribute goes.
@@ -23,12 +23,12 @@ pub enum Edit<T> {
     Set(T),
 }
 
-impl<T> Edit<T> {
-    pub fn map<U>(self, to: impl FnOnce(T) -> U) -> Edit<U> {
+impl<T> FieldEdit<T> {
+    pub fn map<U>(self, to: impl FnOnce(T) -> U) -> FieldEdit<U> {
         match self {
-            Self::Keep => Edit::Keep,
-            Self::Clear => Edit::Clear,
-            Self::Set(value) => Edit::Set(to(value)),
+            Self::Keep => FieldEdit::Keep,
+            Self::Clear => FieldEdit::Clear,
+            Self::Set(value) => FieldEdit::Set(to(value)),
         }
     }
 }
@@ -81,11 +81,11 @@ impl Change {
         }
     }
 
-    pub(crate) fn edit(self, name: &str, edit: Edit<AttributeValue>) -> Self {
+    pub(crate) fn edit(self, name: &str, edit: FieldEdit<AttributeValue>) -> Self {
         match edit {
-            Edit::Keep => self,
-            Edit::Clear => self.remove(&[name]),
-            Edit::Set(value) => self.set(name, value),
+            FieldEdit::Keep => self,
+            FieldEdit::Clear => self.remove(&[name]),
+            FieldEdit::Set(value) => self.set(name, value),
         }
     }
 

@@ -11,10 +11,10 @@ use std::collections::BTreeSet;
 use jiff::{SignedDuration, Timestamp, ToSpan as _, civil::Date};
 
 use super::{
-    DayCounts, Query, Sort, Table,
+    Query, Sort, Table,
     change::Change,
     condition::equals,
-    counters,
+    counters::{self, DayCounts},
     item::{NewItem, Stored, instant, text},
     keys::{self, DUE, SK},
     write::Applied,

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 
 use super::{
     Table,
-    change::{Change, Edit},
+    change::{Change, FieldEdit},
     item::{Stored, bytes, instant, text},
     keys,
     write::Applied,
@@ -63,9 +63,9 @@ impl LogoKind {
 /// What changes of a design.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DesignChanges {
-    pub color: Edit<String>,
-    pub footer: Edit<String>,
-    pub logo: Edit<StoredLogo>,
+    pub color: FieldEdit<String>,
+    pub footer: FieldEdit<String>,
+    pub logo: FieldEdit<StoredLogo>,
 }
 
 impl Table {
@@ -83,9 +83,12 @@ impl Table {
         now: Timestamp,
     ) -> Result<CompanyDesign, StoreError> {
         let (hash, kind) = match changes.logo {
-            Edit::Keep => (Edit::Keep, Edit::Keep),
-            Edit::Clear => (Edit::Clear, Edit::Clear),
-            Edit::Set(logo) => (Edit::Set(bytes(logo.hash)), Edit::Set(text(logo.kind.content_type()))),
+            FieldEdit::Keep => (FieldEdit::Keep, FieldEdit::Keep),
+            FieldEdit::Clear => (FieldEdit::Clear, FieldEdit::Clear),
+            FieldEdit::Set(logo) => (
+                FieldEdit::Set(bytes(logo.hash)),
+                FieldEdit::Set(text(logo.kind.content_type())),
+            ),
         };
         let change = Change::of(keys::design(company))
             .set(UPDATED_AT, instant(now))

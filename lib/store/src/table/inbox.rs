@@ -13,12 +13,14 @@ use ecf::{Encf, ReceiptType, Rnc, catalogue::EstadoAprobacion};
 use jiff::Timestamp;
 
 use super::{
-    GivenAnswer, Query, Sort, Span, Table,
+    Query, Sort, Table,
+    approvals::GivenAnswer,
     change::Change,
     condition::{absent, exists},
     due::SHARDS,
     item::{Item, NewItem, Stored, bytes, flag, instant, number, text},
     keys::{self, DUE, InboxList, PK, SK},
+    receipts::Span,
     write::{Part, Transacted},
 };
 use crate::{
@@ -27,7 +29,7 @@ use crate::{
 };
 
 pub use confirming::AuthorityState;
-pub use receiving::Kept;
+pub use receiving::InboxItemCreated;
 
 const RNC_EMISOR: &str = "rnc_emisor";
 const RAZON_SOCIAL_EMISOR: &str = "razon_social_emisor";

@@ -17,7 +17,7 @@ pub use content::{Audience, NoticeCategory, NoticeContent, NoticeEdit, NoticeSev
 pub use feed::{NoticeEvent, NoticePage};
 
 use super::{
-    Edit, Table,
+    FieldEdit, Table,
     change::Change,
     condition::equals,
     item::{NewItem, Stored, number, text},
@@ -306,10 +306,10 @@ fn set<T>(kept: &mut T, new: Option<T>) {
     }
 }
 
-fn edit<T>(kept: &mut Option<T>, edit: Edit<T>) {
+fn edit<T>(kept: &mut Option<T>, edit: FieldEdit<T>) {
     match edit {
-        Edit::Keep => {}
-        Edit::Clear => *kept = None,
-        Edit::Set(new) => *kept = Some(new),
+        FieldEdit::Keep => {}
+        FieldEdit::Clear => *kept = None,
+        FieldEdit::Set(new) => *kept = Some(new),
     }
 }

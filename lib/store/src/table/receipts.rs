@@ -26,7 +26,7 @@ mod withdrawal;
 use ecf::{Circumstances, Condition, Encf, Fecha, ReceiptState, ReceiptType, Rnc, Stamp, StampHosts};
 use jiff::{Timestamp, civil::Date};
 
-pub use buyer::{Answered, BuyerAnswer};
+pub use buyer::{AnswerRecorded, BuyerAnswer};
 pub use creation::{Created, NewReceipt, SignedLater};
 pub(super) use creation::{OWNER as LOCK_OWNER, TAKEN_AT as LOCK_TAKEN_AT};
 pub use delivery::{BuyerDelivery, DeliveryState};
@@ -36,7 +36,7 @@ use finding::{Left, Predecessor};
 pub use holding::HOLD_SPREAD;
 pub use listing::{PageRequest, Position, ReceiptFilter, ReceiptPage, UnknownPosition};
 pub use missing::{NOT_FOUND_PATIENCE, NotFoundBy};
-pub use notes::{Cleared, ModifiedReceipt, NewNote, Note};
+pub use notes::{ModifiedReceipt, NewNote, Note, NoteCleared};
 #[cfg(feature = "testing")]
 pub(super) use record::seeded_item;
 use record::{LOST_SEND, RFCE, SEND_STARTED_AT, STATE};

@@ -7,12 +7,13 @@ use futures::future::try_join_all;
 use jiff::{ToSpan as _, civil::Date};
 
 use super::{
-    DayCounts, Table, counters,
+    Table,
+    counters::{self, DayCounts},
     item::{Item, NewItem, number},
     keys, receipts,
     write::{ATTEMPTS, pause},
 };
-use crate::{StoreError, ids::Scope, table::NewReceipt};
+use crate::{StoreError, ids::Scope, table::receipts::NewReceipt};
 
 /// As many items as one request may put.
 const PER_REQUEST: usize = 25;

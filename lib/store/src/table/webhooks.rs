@@ -4,7 +4,8 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use jiff::Timestamp;
 
 use super::{
-    Announcement, Query, Sort, Table, announcements,
+    Query, Sort, Table,
+    announcements::{self, Announcement},
     change::Change,
     condition::{absent, at_most, below, equals, exists},
     item::{NewItem, Stored, bytes, flag, instant, number, text},

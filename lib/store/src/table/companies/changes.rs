@@ -13,7 +13,7 @@ use crate::{
     ids::CompanyId,
     table::{
         Table,
-        change::{Change, Edit},
+        change::{Change, FieldEdit},
         condition::exists,
         item::{instant, text},
         keys::{self, PK},
@@ -26,9 +26,9 @@ use crate::{
 pub struct CompanyChanges {
     /// Every company has one, so it is changed or left.
     pub email: Option<String>,
-    pub trade_name: Edit<String>,
-    pub address: Edit<String>,
-    pub phone: Edit<String>,
+    pub trade_name: FieldEdit<String>,
+    pub address: FieldEdit<String>,
+    pub phone: FieldEdit<String>,
     pub default_environment: Option<Environment>,
     pub settings: SettingsChanges,
 }

@@ -8,7 +8,7 @@ use ecf::rules::OnConditional;
 use crate::{
     StoreError,
     table::{
-        change::{Change, Edit},
+        change::{Change, FieldEdit},
         item::{Stored, flag, number, text},
     },
 };
@@ -110,15 +110,15 @@ impl fmt::Display for CertificateOwner {
 /// What changes of a company's settings. One that is cleared has its default again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SettingsChanges {
-    pub on_conditional: Edit<OnConditional>,
-    pub hold_notes: Edit<bool>,
-    pub hold_notes_hours: Edit<u16>,
-    pub certificate_owner: Edit<CertificateOwner>,
-    pub sequence_alert_remaining: Edit<u32>,
-    pub sequence_alert_days: Edit<u16>,
-    pub reception_token: Edit<bool>,
-    pub deliver_45: Edit<bool>,
-    pub approve_accepted_only: Edit<bool>,
+    pub on_conditional: FieldEdit<OnConditional>,
+    pub hold_notes: FieldEdit<bool>,
+    pub hold_notes_hours: FieldEdit<u16>,
+    pub certificate_owner: FieldEdit<CertificateOwner>,
+    pub sequence_alert_remaining: FieldEdit<u32>,
+    pub sequence_alert_days: FieldEdit<u16>,
+    pub reception_token: FieldEdit<bool>,
+    pub deliver_45: FieldEdit<bool>,
+    pub approve_accepted_only: FieldEdit<bool>,
 }
 
 impl SettingsChanges {

@@ -10,7 +10,8 @@ use crate::{
     StoreError,
     ids::{InboxId, Scope},
     table::{
-        Announcement, Query, Table, announcements,
+        Query, Table,
+        announcements::{self, Announcement},
         change::Change,
         condition::{equals, exists},
         item::{flag, instant, number, text},

@@ -11,7 +11,8 @@ use crate::{
     ContentHash, StoreError,
     ids::{InboxId, Scope},
     table::{
-        Announcement, Table, announcements,
+        Table,
+        announcements::{self, Announcement},
         change::Change,
         condition::absent,
         item::{NewItem, flag, text},
@@ -22,7 +23,7 @@ use crate::{
 
 /// What became of a receipt that was to be stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kept {
+pub enum InboxItemCreated {
     New,
     /// This document was stored before, or its number belongs to another document.
     Duplicate,
@@ -36,7 +37,7 @@ impl Table {
         item: &InboxItem,
         signature: &ContentHash,
         news: &Announcement,
-    ) -> Result<Kept, StoreError> {
+    ) -> Result<InboxItemCreated, StoreError> {
         let copy = keys::received_copy(scope, &item.rnc_emisor, &item.encf, signature);
         let number = Change::of(keys::received_lock(scope, &item.rnc_emisor, &item.encf)).when(absent(PROVEN));
         let number = if item.proves_its_number() {
@@ -52,12 +53,12 @@ impl Table {
             Part::PutNew(announcements::item(scope, news)),
         ];
         match self.transact("store received receipt", parts).await {
-            Ok(Transacted::Done) => Ok(Kept::New),
-            Ok(Transacted::Refused(_)) => Ok(Kept::Duplicate),
+            Ok(Transacted::Done) => Ok(InboxItemCreated::New),
+            Ok(Transacted::Refused(_)) => Ok(InboxItemCreated::Duplicate),
             // Perhaps only the answer was lost: the copy's lock tells whose it is.
             Err(error) if error.is_retryable() => match self.read("read received copy", &copy).await? {
-                Some(copy) if copy.parse::<InboxId>(ID)? == item.id => Ok(Kept::New),
-                Some(_) => Ok(Kept::Duplicate),
+                Some(copy) if copy.parse::<InboxId>(ID)? == item.id => Ok(InboxItemCreated::New),
+                Some(_) => Ok(InboxItemCreated::Duplicate),
                 None => Err(error),
             },
             Err(error) => Err(error),

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     ids::{CompanyId, Scope},
-    table::{Edit, keys},
+    table::{FieldEdit, keys},
 };
 
 /// A closed list of words of the API.
@@ -76,10 +76,10 @@ pub struct NoticeEdit {
     pub severity: Option<NoticeSeverity>,
     pub title: Option<String>,
     pub body: Option<String>,
-    pub source: Edit<String>,
+    pub source: FieldEdit<String>,
     pub environments: Option<Vec<Environment>>,
-    pub starts_at: Edit<Timestamp>,
-    pub expires_at: Edit<Timestamp>,
+    pub starts_at: FieldEdit<Timestamp>,
+    pub expires_at: FieldEdit<Timestamp>,
     pub audience: Option<Audience>,
 }
 

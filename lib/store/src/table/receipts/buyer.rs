@@ -8,7 +8,8 @@ use crate::{
     artifacts::ContentHash,
     ids::{ReceiptId, Scope},
     table::{
-        Announcement, Table, announcements,
+        Table,
+        announcements::{self, Announcement},
         change::Change,
         condition::{absent, equals, exists},
         item::{Stored, bytes, flag, instant, text},
@@ -41,7 +42,7 @@ pub struct BuyerAnswer {
 
 /// What became of a buyer's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Answered {
+pub enum AnswerRecorded {
     Now,
     /// There is an answer already, which stays.
     Already(BuyerAnswer),
@@ -56,7 +57,7 @@ impl Table {
         id: &ReceiptId,
         answer: &BuyerAnswer,
         news: &Announcement,
-    ) -> Result<Answered, StoreError> {
+    ) -> Result<AnswerRecorded, StoreError> {
         let operation = "record buyer's answer";
         let change = Change::of(keys::receipt(scope, id))
             .set(ANSWER, text(answer.estado))
@@ -76,12 +77,12 @@ impl Table {
         let change = change.when(unanswered);
         let parts = vec![Part::Update(change), Part::PutNew(announcements::item(scope, news))];
         match self.transact(operation, parts).await? {
-            Transacted::Done => Ok(Answered::Now),
+            Transacted::Done => Ok(AnswerRecorded::Now),
             Transacted::Refused(_) => {
                 let receipt = self.receipt(scope, id).await?;
                 let earlier = receipt.and_then(|receipt| receipt.buyer.answer);
                 let earlier = earlier.ok_or_else(|| StoreError::unexpected(operation, "refused without an answer"))?;
-                Ok(Answered::Already(earlier))
+                Ok(AnswerRecorded::Already(earlier))
             }
         }
     }

@@ -11,8 +11,8 @@ use crate::{
     StoreError,
     ids::{ReceiptId, Scope},
     table::{
-        NumberHolder, Query, Table,
-        annulments::{self, ANNULMENT},
+        Query, Table,
+        annulments::{self, ANNULMENT, NumberHolder},
         item::Stored,
         keys::{self, EXTERNAL, Index, LIST, TRACK},
     },

@@ -20,7 +20,9 @@ use crate::{
     StoreError,
     ids::{ReceiptId, Scope},
     table::{
-        Closing, DayCounts, Query, Sort, Table,
+        Query, Sort, Table,
+        closing::Closing,
+        counters::DayCounts,
         keys::{self, LIST},
     },
 };

@@ -27,7 +27,8 @@ use crate::{
     StoreError,
     ids::{ReceiptId, Scope},
     table::{
-        NumberHolder, Table, annulments,
+        Table,
+        annulments::{self, NumberHolder},
         change::Change,
         condition::{Predicate, absent, at_least, contains, equals, exists},
         item::{Stored, flag, instant, number, text, texts},
@@ -86,7 +87,7 @@ pub struct ModifiedReceipt {
 
 /// What came of letting a held note go.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Cleared {
+pub enum NoteCleared {
     Now(Receipt),
     /// The modified receipt has less left than the note takes, or another has its number.
     NotCovered,
@@ -183,10 +184,10 @@ impl Table {
         note: &Receipt,
         modified: &ModifiedReceipt,
         now: Timestamp,
-    ) -> Result<Cleared, StoreError> {
+    ) -> Result<NoteCleared, StoreError> {
         let operation = "clear note";
         let Some(tie) = note.note.filter(|tie| tie.held) else {
-            return Ok(Cleared::Already(note.clone()));
+            return Ok(NoteCleared::Already(note.clone()));
         };
         let change = Change::of(keys::receipt(scope, &note.public_id))
             .remove(&[HELD])
@@ -203,9 +204,9 @@ impl Table {
         };
         if tie.reserved || !new.reserves() {
             return Ok(match self.apply(operation, change).await? {
-                Applied::Done(stored) => Cleared::Now(record::read(&stored)?),
-                Applied::Refused(Some(stored)) => Cleared::Already(record::read(&stored)?),
-                Applied::Refused(None) => Cleared::Missing,
+                Applied::Done(stored) => NoteCleared::Now(record::read(&stored)?),
+                Applied::Refused(Some(stored)) => NoteCleared::Already(record::read(&stored)?),
+                Applied::Refused(None) => NoteCleared::Missing,
             });
         }
         let change = change.set(RESERVED, flag(true)).when(absent(RESERVED));
@@ -215,14 +216,14 @@ impl Table {
         let refused = match &transacted {
             Transacted::Done => false,
             Transacted::Refused(refusals) if refusals.first().is_some_and(Option::is_none) => {
-                return Ok(Cleared::NotCovered);
+                return Ok(NoteCleared::NotCovered);
             }
             Transacted::Refused(_) => true,
         };
         Ok(match self.receipt(scope, &note.public_id).await? {
-            Some(receipt) if refused => Cleared::Already(receipt),
-            Some(receipt) => Cleared::Now(receipt),
-            None => Cleared::Missing,
+            Some(receipt) if refused => NoteCleared::Already(receipt),
+            Some(receipt) => NoteCleared::Now(receipt),
+            None => NoteCleared::Missing,
         })
     }
 

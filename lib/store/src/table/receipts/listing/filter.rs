@@ -10,7 +10,8 @@ use super::super::{
 use crate::{
     ids::Scope,
     table::{
-        DayCounts, Query, Sort,
+        Query, Sort,
+        counters::DayCounts,
         item::text,
         keys::{self, LIST},
     },

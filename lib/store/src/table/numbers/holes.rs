@@ -63,7 +63,7 @@ pub enum DueNumbers {
 
 /// What came of looking for dead numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Reviewed {
+pub struct RangeReviewed {
     /// The range after it.
     pub range: Range,
     /// How many numbers were freed.
@@ -136,9 +136,9 @@ impl Table {
         range: Range,
         dead_after: SignedDuration,
         now: Timestamp,
-    ) -> Result<Reviewed, StoreError> {
+    ) -> Result<RangeReviewed, StoreError> {
         if range.is_settled() {
-            return Ok(Reviewed::nothing_more(range));
+            return Ok(RangeReviewed::nothing_more(range));
         }
         let scope = &entry.scope;
         let window_end = range.next.min(range.checked + WINDOW);
@@ -166,10 +166,10 @@ impl Table {
             match self.apply("free numbers", review_change(entry, &review)).await? {
                 Applied::Done(stored) => read_range(&stored)?,
                 // Another run is on it.
-                Applied::Refused(_) => return Ok(Reviewed::nothing_more(range)),
+                Applied::Refused(_) => return Ok(RangeReviewed::nothing_more(range)),
             }
         };
-        Ok(Reviewed { range, freed, more })
+        Ok(RangeReviewed { range, freed, more })
     }
 
     /// Ends a look: keeps how far the range was checked, and when the next look is due, if one is. `false`: the range
@@ -288,7 +288,7 @@ fn review_change(entry: &DueRange, review: &Review) -> Change {
     change
 }
 
-impl Reviewed {
+impl RangeReviewed {
     fn nothing_more(range: Range) -> Self {
         Self {
             range,

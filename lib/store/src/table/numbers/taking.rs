@@ -26,7 +26,7 @@ const FIRST_LOOK: SignedDuration = SignedDuration::from_mins(5);
 
 /// What came of asking for the next number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Take {
+pub enum NextNumber {
     Taken {
         encf: Encf,
         valid_until: Option<Fecha>,
@@ -41,7 +41,7 @@ pub enum Take {
     CallerNumbered,
 }
 
-impl Take {
+impl NextNumber {
     /// Why none of these ranges of a type gives a number.
     pub fn nothing(ranges: &[Range], today: Fecha) -> Self {
         let mut active = ranges.iter().filter(|range| range.active).peekable();
@@ -91,7 +91,7 @@ impl Table {
         ecf_type: ReceiptType,
         today: Fecha,
         now: Timestamp,
-    ) -> Result<Take, StoreError> {
+    ) -> Result<NextNumber, StoreError> {
         // An older list is good enough to choose from: the conditional write decides.
         let (_, mut ranges) = self.ranges_of_type(scope, ecf_type, false).await?;
         for attempt in 1..=ROUNDS {
@@ -101,7 +101,7 @@ impl Table {
                     ranges = consistent;
                     continue;
                 }
-                return Ok(Take::nothing(&consistent, today));
+                return Ok(NextNumber::nothing(&consistent, today));
             };
             let (change, freed) = take_change(scope, range, now);
             match self.apply("take number", change).await? {
@@ -109,7 +109,7 @@ impl Table {
                     let taken = read_range(&stored)?;
                     let sequence = freed.unwrap_or(taken.next.saturating_sub(1));
                     let encf = Encf::new(ecf_type, sequence).map_err(|error| stored.corrupt(NEXT, error))?;
-                    return Ok(Take::Taken {
+                    return Ok(NextNumber::Taken {
                         encf,
                         // As of this write: the expiry goes into the document.
                         valid_until: taken.valid_until,

@@ -22,9 +22,9 @@ use jiff::Timestamp;
 
 pub use alerts::{RangeAlert, Thresholds};
 pub use counting::UsedNumbers;
-pub use holes::{DueNumbers, DueRange, DueType, RANGE_SHARDS, Reviewed};
-pub use opening::{Changed, NewRange, Opened, RANGES_PER_TYPE, RangeChanges};
-pub use taking::{CallerTake, Take};
+pub use holes::{DueNumbers, DueRange, DueType, RANGE_SHARDS, RangeReviewed};
+pub use opening::{NewRange, RANGES_PER_TYPE, RangeChanged, RangeChanges, RangeOpened};
+pub use taking::{CallerTake, NextNumber};
 
 use super::{
     Query, Sort, Table,

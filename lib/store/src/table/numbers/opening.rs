@@ -52,7 +52,7 @@ impl NewRange {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Opened {
+pub enum RangeOpened {
     New,
     /// The very same range is open already.
     Already(Range),
@@ -73,7 +73,7 @@ pub struct RangeChanges {
 
 /// What came of changing a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Changed {
+pub enum RangeChanged {
     Now(Range),
     /// The new end is below this range's, some of whose numbers may be given.
     WouldShrink(Range),
@@ -87,17 +87,17 @@ impl Table {
     ///
     /// # Errors
     /// Besides failures of the store: [`StoreError::Contended`] when ranges of this type keep being opened meanwhile.
-    pub async fn open_range(&self, scope: &Scope, new: NewRange) -> Result<Opened, StoreError> {
+    pub async fn open_range(&self, scope: &Scope, new: NewRange) -> Result<RangeOpened, StoreError> {
         for attempt in 1..=ROUNDS {
             let (version, ranges) = self.ranges_of_type(scope, new.ecf_type, true).await?;
             if ranges.len() >= RANGES_PER_TYPE {
-                return Ok(Opened::TooMany);
+                return Ok(RangeOpened::TooMany);
             }
             if let Some(range) = ranges.into_iter().find(|range| range.overlaps(new.start, new.end)) {
                 return Ok(if new.is(&range) {
-                    Opened::Already(range)
+                    RangeOpened::Already(range)
                 } else {
-                    Opened::Overlaps(range)
+                    RangeOpened::Overlaps(range)
                 });
             }
             let item = NewItem::new(&keys::range(scope, new.ecf_type, new.start))
@@ -115,7 +115,7 @@ impl Table {
                 Part::PutNew(item),
             ];
             match self.transact("open range", parts).await? {
-                Transacted::Done => return Ok(Opened::New),
+                Transacted::Done => return Ok(RangeOpened::New),
                 Transacted::Refused(_) => pause(attempt).await,
             }
         }
@@ -135,19 +135,19 @@ impl Table {
         id: RangeId,
         changes: RangeChanges,
         now: Timestamp,
-    ) -> Result<Changed, StoreError> {
+    ) -> Result<RangeChanged, StoreError> {
         for attempt in 1..=ROUNDS {
             let (version, ranges) = self.ranges_of_type(scope, id.ecf_type, true).await?;
             let (this, others): (Vec<_>, Vec<_>) = ranges.into_iter().partition(|range| range.id() == id);
             let Some(range) = this.into_iter().next() else {
-                return Ok(Changed::Missing);
+                return Ok(RangeChanged::Missing);
             };
             let end = changes.end.unwrap_or(range.end);
             if end < range.end {
-                return Ok(Changed::WouldShrink(range));
+                return Ok(RangeChanged::WouldShrink(range));
             }
             if let Some(other) = others.into_iter().find(|other| other.overlaps(range.start, end)) {
-                return Ok(Changed::Overlaps(other));
+                return Ok(RangeChanged::Overlaps(other));
             }
             let change = Change::of(key(scope, id))
                 .set(END, number(end))
@@ -165,7 +165,7 @@ impl Table {
             match self.transact("change range", parts).await? {
                 Transacted::Done => {
                     let range = self.range(scope, id).await?;
-                    return Ok(range.map_or(Changed::Missing, Changed::Now));
+                    return Ok(range.map_or(RangeChanged::Missing, RangeChanged::Now));
                 }
                 Transacted::Refused(_) => pause(attempt).await,
             }
