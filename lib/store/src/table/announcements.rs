@@ -12,7 +12,6 @@ use super::{
     due,
     item::{Item, NewItem, Stored, bytes, expiry, instant, text},
     keys::{self, DUE, TTL},
-    write::Applied,
 };
 use crate::{
     StoreError,
@@ -64,10 +63,7 @@ impl Table {
         let change = Change::of(keys::announcement(scope, id))
             .remove(&[DUE.pk, DUE.sk])
             .when(exists(DUE.sk));
-        Ok(matches!(
-            self.apply("announcement told", change).await?,
-            Applied::Done(_)
-        ))
+        self.applied("announcement told", change).await
     }
 }
 

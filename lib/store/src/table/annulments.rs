@@ -17,7 +17,7 @@ use super::{
     item::{NewItem, Stored, bytes, flag, instant, number, text},
     keys::{self, DUE, LOCK_PARTITIONS, SK},
     receipts::{LOCK_OWNER, LOCK_TAKEN_AT},
-    write::{Applied, Part, Transacted},
+    write::{Part, Transacted},
 };
 use crate::{
     ContentHash, StoreError,
@@ -181,7 +181,7 @@ impl Table {
             .when(exists(DUE.sk))
             .when(equals(ATTEMPTS, number(seen.attempts)))
             .when(absent(LEASE).or(at_most(LEASE, instant(now))));
-        Ok(matches!(self.apply("claim annulment", change).await?, Applied::Done(_)))
+        self.applied("claim annulment", change).await
     }
 
     /// Writes down what an attempt found out, and when the next one comes; `None`: it was the last. `false`: a later attempt
@@ -198,16 +198,10 @@ impl Table {
             .set_or_remove(WORDS, annulment.words.as_ref().map(text))
             .set_or_remove(ANSWER, annulment.answer.as_ref().map(text))
             .set_some(COMPLETED_AT, annulment.completed_at.map(instant))
-            .set_some(LOST, annulment.has_lost_answer.then(|| flag(true)));
-        let change = match next {
-            Some(next) => change.set(DUE.sk, text(keys::due_sort(next))),
-            None => change.remove(&[DUE.pk, DUE.sk]),
-        };
-        let change = change.when(equals(ATTEMPTS, number(annulment.attempts)));
-        Ok(matches!(
-            self.apply("record annulment", change).await?,
-            Applied::Done(_)
-        ))
+            .set_some(LOST, annulment.has_lost_answer.then(|| flag(true)))
+            .due_at(next)
+            .when(equals(ATTEMPTS, number(annulment.attempts)));
+        self.applied("record annulment", change).await
     }
 
     /// The numbers of these ranges that cannot be annulled, at most `limit`: a receipt used them, or another annulment has them.

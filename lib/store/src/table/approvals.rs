@@ -18,7 +18,7 @@ use super::{
     item::{NewItem, Stored, bytes, flag, instant, number, text},
     keys::{self, DUE, SK},
     receipts::Span,
-    write::{Applied, Part, Transacted},
+    write::{Part, Transacted},
 };
 use crate::{
     ContentHash, ForeignText, StoreError,
@@ -374,7 +374,7 @@ impl Table {
             .when(exists(DUE.sk))
             .when(equals(ATTEMPTS, number(seen.attempts)))
             .when(absent(LEASE).or(at_most(LEASE, instant(now))));
-        Ok(matches!(self.apply("claim approval", change).await?, Applied::Done(_)))
+        self.applied("claim approval", change).await
     }
 
     /// Writes down what an attempt found out, and when the next one comes; `None`: it was the last. `false`: a later attempt
@@ -387,13 +387,10 @@ impl Table {
     ) -> Result<bool, StoreError> {
         let change = Change::of(keys::approval(scope, &approval.id)).remove(&[LEASE]);
         let change = told(told(change, ISSUER, &approval.issuer), AUTHORITY, &approval.authority)
-            .set_or_remove(AUTHORITY_ANSWER, approval.authority_answer.as_ref().map(text));
-        let change = match next {
-            Some(next) => change.set(DUE.sk, text(keys::due_sort(next))),
-            None => change.remove(&[DUE.pk, DUE.sk]),
-        };
-        let change = change.when(equals(ATTEMPTS, number(approval.attempts)));
-        Ok(matches!(self.apply("record approval", change).await?, Applied::Done(_)))
+            .set_or_remove(AUTHORITY_ANSWER, approval.authority_answer.as_ref().map(text))
+            .due_at(next)
+            .when(equals(ATTEMPTS, number(approval.attempts)));
+        self.applied("record approval", change).await
     }
 }
 

@@ -15,7 +15,6 @@ use super::{
     condition::{absent, at_most, equals},
     item::{Stored, instant, text},
     keys,
-    write::Applied,
 };
 use crate::StoreError;
 
@@ -118,10 +117,7 @@ impl Table {
         let change = Change::of(keys::status_check())
             .set(ATTEMPTED_AT, instant(now))
             .when(absent(ATTEMPTED_AT).or(at_most(ATTEMPTED_AT, instant(now - spacing))));
-        Ok(matches!(
-            self.apply("claim status check", change).await?,
-            Applied::Done(_)
-        ))
+        self.applied("claim status check", change).await
     }
 
     /// Notes what became of a check; `None` is that all went well.

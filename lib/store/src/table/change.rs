@@ -7,10 +7,12 @@ use aws_sdk_dynamodb::{
     operation::update_item::builders::UpdateItemFluentBuilder,
     types::{AttributeValue, ReturnValuesOnConditionCheckFailure, Update},
 };
+use jiff::Timestamp;
 
 use super::{
     condition::{Names, Predicate, Values, placeholder, still},
-    keys::Key,
+    item::text,
+    keys::{self, DUE, Key},
 };
 
 /// What becomes of an attribute that may be there or not.
@@ -94,6 +96,14 @@ impl Change {
             let name = change.name(name);
             change.clause("REMOVE", name)
         })
+    }
+
+    /// Moves an item that is on the due index, or takes it off.
+    pub(crate) fn due_at(self, next: Option<Timestamp>) -> Self {
+        match next {
+            Some(next) => self.set(DUE.sk, text(keys::due_sort(next))),
+            None => self.remove(&[DUE.pk, DUE.sk]),
+        }
     }
 
     /// `ADD name value`: counts up, from zero when absent.
@@ -192,10 +202,7 @@ impl Change {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::table::{
-        condition::{above, absent, among, exists},
-        item::text,
-    };
+    use crate::table::condition::{above, absent, among, exists};
 
     #[test]
     fn every_name_and_value_is_a_placeholder() {

@@ -17,7 +17,6 @@ use super::{
     counters::{self, DayCounts},
     item::{NewItem, Stored, instant, text},
     keys::{self, DUE, SK},
-    write::Applied,
 };
 use crate::{StoreError, ids::Scope};
 
@@ -276,7 +275,7 @@ impl Table {
             .set(DUE.sk, text(keys::due_sort(next)))
             .set_some(UNTIL, until.map(text))
             .when(equals(DUE.sk, text(keys::due_sort(entry.at))));
-        Ok(matches!(self.apply("move due days", change).await?, Applied::Done(_)))
+        self.applied("move due days", change).await
     }
 }
 

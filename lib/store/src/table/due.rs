@@ -11,7 +11,6 @@ use super::{
     condition::{equals, exists},
     item::{Stored, text},
     keys::{self, DUE, InboxList, Key, SK},
-    write::Applied,
 };
 use crate::{
     StoreError,
@@ -118,7 +117,7 @@ impl Table {
         let change = Change::of(entry.key())
             .set(DUE.sk, text(keys::due_sort(next)))
             .when(equals(DUE.sk, text(keys::due_sort(entry.at))));
-        Ok(matches!(self.apply("claim due", change).await?, Applied::Done(_)))
+        self.applied("claim due", change).await
     }
 
     /// Takes an entry off the index. `false`: somebody moved it, or it is off already.
@@ -126,7 +125,7 @@ impl Table {
         let change = Change::of(entry.key())
             .remove(&[DUE.pk, DUE.sk])
             .when(equals(DUE.sk, text(keys::due_sort(entry.at))));
-        Ok(matches!(self.apply("drop due", change).await?, Applied::Done(_)))
+        self.applied("drop due", change).await
     }
 
     /// Sets when housekeeping looks after a receipt that waits. `false`: nothing is due for it.
@@ -134,7 +133,7 @@ impl Table {
         let change = Change::of(keys::receipt(scope, receipt))
             .set(DUE.sk, text(keys::due_sort(next)))
             .when(exists(DUE.sk));
-        Ok(matches!(self.apply("postpone", change).await?, Applied::Done(_)))
+        self.applied("postpone", change).await
     }
 }
 

@@ -12,7 +12,6 @@ use super::{
     condition::{absent, at_most, equals, exists},
     item::{Stored, bytes, expiry, instant},
     keys::{self, PK, TTL},
-    write::Applied,
 };
 use crate::StoreError;
 
@@ -93,10 +92,7 @@ impl Table {
             .set(LEASE_UNTIL, instant(now + lease))
             .set(TTL, expiry(now + SignedDuration::from_hours(1)))
             .when(absent(LEASE_UNTIL).or(at_most(LEASE_UNTIL, instant(now))));
-        Ok(matches!(
-            self.apply("claim token refresh", change).await?,
-            Applied::Done(_)
-        ))
+        self.applied("claim token refresh", change).await
     }
 
     /// Gives the refresh up, so that another may try at once.

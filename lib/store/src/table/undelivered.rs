@@ -13,7 +13,6 @@ use super::{
     due::SHARDS,
     item::{NewItem, Stored, bytes, expiry, instant, number, text},
     keys::{self, DUE, SK, TTL},
-    write::Applied,
 };
 use crate::{
     StoreError,
@@ -107,10 +106,7 @@ impl Table {
             .set(LEASE, instant(until))
             .when(equals(ATTEMPTS, number(seen.attempts)))
             .when(absent(LEASE).or(at_most(LEASE, instant(now))));
-        Ok(matches!(
-            self.apply("claim undelivered", change).await?,
-            Applied::Done(_)
-        ))
+        self.applied("claim undelivered", change).await
     }
 
     /// Sets when the next attempt comes after `attempts` of them; `None` parks the event. `false`: it is past that.
@@ -128,10 +124,7 @@ impl Table {
             None => change.remove(&[DUE.pk, DUE.sk]),
         };
         let change = change.when(equals(ATTEMPTS, number(attempts)));
-        Ok(matches!(
-            self.apply("postpone undelivered", change).await?,
-            Applied::Done(_)
-        ))
+        self.applied("postpone undelivered", change).await
     }
 
     /// Ends the waiting: taken, or given up. `false`: it had ended.

@@ -185,10 +185,7 @@ impl Table {
             .set(TEST_UNTIL, instant(until))
             .when(exists(PK))
             .when(absent(TEST_UNTIL).or(at_most(TEST_UNTIL, instant(now))));
-        Ok(matches!(
-            self.apply("begin webhook test", change).await?,
-            Applied::Done(_)
-        ))
+        self.applied("begin webhook test", change).await
     }
 
     /// Ends a dry run before its time, unless another one holds the webhook by now.
@@ -221,10 +218,7 @@ impl Table {
             .set(SLOW_SINCE, instant(now))
             .when(exists(PK))
             .when(absent(SLOW_SINCE));
-        Ok(matches!(
-            self.apply("webhook timed out", change).await?,
-            Applied::Done(_)
-        ))
+        self.applied("webhook timed out", change).await
     }
 
     /// A slow webhook answered in time. `false`: somebody noted it before.
@@ -232,7 +226,7 @@ impl Table {
         let change = Change::of(keys::webhook(scope, id))
             .remove(&[SLOW_SINCE])
             .when(exists(SLOW_SINCE));
-        Ok(matches!(self.apply("webhook in time", change).await?, Applied::Done(_)))
+        self.applied("webhook in time", change).await
     }
 
     /// Counts something parked behind an active webhook, which housekeeping looks after from `probe_at` on unless it does so
@@ -243,7 +237,7 @@ impl Table {
             .set_once(DUE.pk, text(shard_partition(id)))
             .set_once(DUE.sk, text(keys::due_sort(probe_at)))
             .when(equals(ACTIVE, flag(true)));
-        Ok(matches!(self.apply("count parked", change).await?, Applied::Done(_)))
+        self.applied("count parked", change).await
     }
 
     /// Sets when housekeeping looks again after what is parked. `false`: it does not any more.
@@ -251,7 +245,7 @@ impl Table {
         let change = Change::of(keys::webhook(scope, id))
             .set(DUE.sk, text(keys::due_sort(next)))
             .when(exists(DUE.sk));
-        Ok(matches!(self.apply("postpone probe", change).await?, Applied::Done(_)))
+        self.applied("postpone probe", change).await
     }
 
     /// Ends looking after a webhook behind which nothing is parked. `false`: something was parked since `seen` was read.
@@ -263,7 +257,7 @@ impl Table {
         let change = Change::of(keys::webhook(scope, &seen.id))
             .remove(&[DUE.pk, DUE.sk])
             .when(as_seen);
-        Ok(matches!(self.apply("end probe", change).await?, Applied::Done(_)))
+        self.applied("end probe", change).await
     }
 
     /// Switches a webhook off that failed for too long, and announces it in the same write. `false`: it is off, or took

@@ -83,6 +83,11 @@ impl Table {
         }
     }
 
+    /// Applies a change. `false`: its condition does not hold.
+    pub(crate) async fn applied(&self, operation: &'static str, change: Change) -> Result<bool, StoreError> {
+        Ok(matches!(self.apply(operation, change).await?, Applied::Done(_)))
+    }
+
     /// Puts an item that must not exist. `false`: it does.
     pub(crate) async fn put_new(&self, operation: &'static str, item: Item) -> Result<bool, StoreError> {
         let written = write(operation, || {

@@ -16,7 +16,7 @@ use crate::{
         condition::{equals, exists},
         item::{flag, instant, number, text},
         keys::{self, DUE, Key, PK},
-        write::{Applied, Part, Transacted},
+        write::{Part, Transacted},
     },
 };
 
@@ -75,10 +75,7 @@ impl Table {
             .set(DUE.sk, text(keys::due_sort(next)))
             .when(exists(DUE.sk))
             .still(ASKED, (seen.asked > 0).then(|| number(seen.asked)));
-        Ok(matches!(
-            self.apply("claim confirmation", change).await?,
-            Applied::Done(_)
-        ))
+        self.applied("claim confirmation", change).await
     }
 
     /// Records a final answer with its announcement. An accepted document gets the number, and the others of that number are

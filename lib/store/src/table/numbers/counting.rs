@@ -162,10 +162,7 @@ impl Table {
                 .still(DUE.sk, Some(text(keys::due_sort(due.at)))),
             None => change,
         };
-        Ok(matches!(
-            self.apply("correct used numbers", change).await?,
-            Applied::Done(_)
-        ))
+        self.applied("correct used numbers", change).await
     }
 }
 

@@ -27,15 +27,15 @@ use crate::{
 
 /// Over how many partitions of the due index ranges are spread.
 pub const RANGE_SHARDS: u8 = 4;
-/// As many numbers as the free list of a range holds, so that its item stays small.
+/// Upper bound of the free list of a range, so that its item stays small.
 const MOST_FREE: usize = 100;
-/// As many as it holds when another is listed that a rejection left: those have their receipt's lock to be known by, and a number whose
-/// request died has nothing else.
+/// Upper bound of the free list for numbers that a rejection left. The lock of their receipt names them too; a number whose request
+/// died is in no other place.
 const MOST_LEFT: usize = MOST_FREE / 2;
 
-/// As many numbers of a range as are looked at in one go.
+/// How many numbers of a range one look covers.
 const WINDOW: u64 = 4_000;
-/// As many numbers that were free and taken again; each is a term in one condition.
+/// How many numbers that were freed and taken again one look checks; each is a term of one condition.
 const MOST_RETAKEN: usize = 20;
 
 /// A range that was to be looked after at `at`.
@@ -121,7 +121,8 @@ impl Table {
     /// Sets when a type's ranges are looked over next, or takes it off the index, unless somebody did or a range was opened or
     /// changed since.
     pub async fn put_off_type(&self, entry: &DueType, next: Option<Timestamp>) -> Result<(), StoreError> {
-        let change = next_due(Change::of(keys::ranges_version(&entry.scope, entry.ecf_type)), next)
+        let change = Change::of(keys::ranges_version(&entry.scope, entry.ecf_type))
+            .due_at(next)
             .when(equals(DUE.sk, text(keys::due_sort(entry.at))));
         self.apply("put off type", change).await?;
         Ok(())
@@ -187,7 +188,7 @@ impl Table {
         let change = end_of_look(entry, range, next)
             .when(equals(NEXT, number(range.next)))
             .when(free);
-        Ok(matches!(self.apply("put off range", change).await?, Applied::Done(_)))
+        self.applied("put off range", change).await
     }
 
     /// Ends a look at a range that needs another, whatever happened to it since.
@@ -262,14 +263,7 @@ fn end_of_look(entry: &DueRange, range: &Range, next: Option<Timestamp>) -> Chan
     } else {
         change
     };
-    next_due(change, next)
-}
-
-fn next_due(change: Change, next: Option<Timestamp>) -> Change {
-    match next {
-        Some(next) => change.set(DUE.sk, text(keys::due_sort(next))),
-        None => change.remove(&[DUE.pk, DUE.sk]),
-    }
+    change.due_at(next)
 }
 
 /// The write that keeps what was found, as long as the look is not over.

@@ -17,7 +17,6 @@ use crate::{
         condition::{Predicate, contains, equals},
         item::{Stored, bytes, instant, number, text},
         keys::{self, DUE},
-        write::Applied,
     },
 };
 
@@ -96,7 +95,7 @@ impl Table {
             .set(DUE.sk, text(keys::due_sort(until)))
             .when(is_open())
             .still(ATTEMPTS, before);
-        Ok(matches!(self.apply("claim delivery", change).await?, Applied::Done(_)))
+        self.applied("claim delivery", change).await
     }
 
     /// Sets when the next attempt comes, and says what went wrong with this one. `false`: a later one has begun.
@@ -113,10 +112,7 @@ impl Table {
             .set(DUE.sk, text(keys::due_sort(next)))
             .when(is_open())
             .when(equals(ATTEMPTS, number(attempts)));
-        Ok(matches!(
-            self.apply("postpone delivery", change).await?,
-            Applied::Done(_)
-        ))
+        self.applied("postpone delivery", change).await
     }
 
     /// Ends the way to the buyer: writes down how, then takes the entry out of the outbox.

@@ -16,7 +16,6 @@ use crate::{
         condition::{absent, at_most, exists},
         item::{instant, text},
         keys::{self, DUE},
-        write::Applied,
     },
 };
 
@@ -44,6 +43,6 @@ impl Table {
             .when(in_states([ReceiptState::Signed]))
             .when(exists(DUE.sk))
             .when(absent(LEASE_UNTIL).or(at_most(LEASE_UNTIL, instant(now))));
-        Ok(matches!(self.apply("hold", change).await?, Applied::Done(_)))
+        self.applied("hold", change).await
     }
 }

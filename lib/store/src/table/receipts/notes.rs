@@ -239,7 +239,7 @@ impl Table {
             .add(WAITING_NOTES, texts([note]))
             .when(in_states(open))
             .when(exists(PK));
-        Ok(matches!(self.apply("await verdict", change).await?, Applied::Done(_)))
+        self.applied("await verdict", change).await
     }
 
     /// Writes the step that ends a receipt's way, or its attempt. What a note has reserved is settled with it.

@@ -19,7 +19,6 @@ use crate::{
         condition::{absent, below, differs},
         item::{number, text},
         keys,
-        write::Applied,
     },
 };
 
@@ -164,7 +163,7 @@ impl Table {
                     .when(absent(STATE_ALARM).or(differs(STATE_ALARM, alarm)))
             }
         };
-        Ok(matches!(self.apply("record alarm", change).await?, Applied::Done(_)))
+        self.applied("record alarm", change).await
     }
 }
 
