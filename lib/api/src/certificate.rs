@@ -18,6 +18,7 @@
 
 use std::sync::Arc;
 
+use ecf::FailReason;
 use ecf_store::{CertificateFile, CompanyId, Identities, StoreError};
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -104,13 +105,13 @@ pub fn usable_identity(
     let found = match found {
         Err(error @ StoreError::Corrupt { .. }) => {
             let message = "the company's certificate does not open any more: upload its P12 again";
-            return Err(ApiError::conflict("certificate_unusable", message).caused_by(error));
+            return Err(ApiError::conflict(FailReason::CertificateUnusable.as_str(), message).caused_by(error));
         }
         found => found?,
     };
     let Some(identity) = found else {
         return Err(ApiError::conflict(
-            "certificate_missing",
+            FailReason::CertificateMissing.as_str(),
             "the company has no certificate yet: upload its P12 first",
         ));
     };
@@ -120,7 +121,7 @@ pub fn usable_identity(
             "the company's certificate is valid from {} to {}: upload a current one",
             certificate.not_before, certificate.not_after
         );
-        return Err(ApiError::conflict("certificate_not_valid", message));
+        return Err(ApiError::conflict(FailReason::CertificateNotValid.as_str(), message));
     }
     Ok(identity)
 }
