@@ -2,7 +2,7 @@
 
 use ecf::rules::{self, OnConditional};
 use ecf::totals::IscRates;
-use ecf::{Draft, Ecf, Fecha, Grade, Node, Violation};
+use ecf::{Draft, Ecf, FailReason, Fecha, Grade, Node, Violation};
 use ecf_api::{ApiError, FieldError};
 use ecf_store::CompanySettings;
 use jiff::Timestamp;
@@ -69,7 +69,7 @@ fn foreign_issuer(issuer: &Issuer, given: Option<String>) -> ApiError {
     let loc = ["body", "payload", "Encabezado", "Emisor", "RNCEmisor"];
     let msg = format!("RNCEmisor is {given}, but the API key belongs to {}", issuer.rnc);
     let error = FieldError::new(loc, "value_error", msg)
-        .with_code("rnc_mismatch")
+        .with_code(FailReason::RncMismatch.as_str())
         .with_input(&Node::Text(given.as_str().into()))
         .with_ctx("given", given)
         .with_ctx("expected", issuer.rnc.to_string());

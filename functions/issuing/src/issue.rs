@@ -11,7 +11,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
-use ecf::{Ecf, Environment, Numbered, ReceiptState};
+use ecf::{Ecf, Environment, FailReason, Numbered, ReceiptState};
 use ecf_api::{ApiError, Caller, CodedError, DocumentView, NotingCaller, ValidJson, ValidQuery, ValidationError};
 use ecf_store::{Created, Mode, NewNote, NewReceipt, NextStep, Range, Receipt, ReceiptId, Signed};
 use jiff::Timestamp;
@@ -224,7 +224,7 @@ fn number_taken(environment: Environment) -> ApiError {
         }
         _ => "another receipt has this eNCF; leave eNCF out to be given the next free number",
     };
-    ApiError::conflict("encf_already_used", message)
+    ApiError::conflict(FailReason::EncfAlreadyUsed.as_str(), message)
 }
 
 /// Counts the receipt, and with it the use of the key. The consistency check mends a count that was lost.

@@ -5,7 +5,7 @@
 //! over both. A number that an attempt took without getting its lock is found by housekeeping. What passes no more ends as
 //! `failed`, with what the caller can do.
 
-use ecf::{Numbered, ReceiptState};
+use ecf::{FailReason, Numbered, ReceiptState};
 use ecf_api::ApiError;
 use ecf_runtime::{Message, Outcome};
 use ecf_store::{ArtifactKind, Failure, IssuingJob, Receipt, ReceiptJob, Signed, SignedLater, StoreError, waits};
@@ -75,7 +75,7 @@ async fn number_sign_and_store(app: &App, receipt: &Receipt, now: Timestamp) -> 
     // not known here then has taken nothing.
     if receipt.note.is_none() && note::judge(app, scope, &ecf, settings.hold_notes).await?.is_some() {
         return Err(ApiError::conflict(
-            "note_not_kept",
+            FailReason::NoteNotKept.as_str(),
             "the receipt that it modifies was issued here after the note was kept, so the note does not count there",
         ));
     }
@@ -111,7 +111,7 @@ impl Record for KeptRecord<'_> {
         let (monto_total, taken) = (numbered.monto_total().to_string(), &self.receipt.monto_total);
         if self.receipt.note.is_some() && monto_total != *taken {
             return Err(ApiError::conflict(
-                "note_changed",
+                FailReason::NoteChanged.as_str(),
                 format!("the note comes to {monto_total} now and has taken {taken} from its invoice"),
             ));
         }
@@ -143,14 +143,14 @@ async fn fail(app: &App, receipt: &Receipt, error: ApiError) -> Result<Outcome<I
 
 /// What the caller can do.
 fn remedy(code: &str) -> &'static str {
-    match code {
-        "certificate_missing" | "certificate_not_valid" | "certificate_unusable" => {
+    match code.parse() {
+        Ok(FailReason::CertificateMissing | FailReason::CertificateNotValid | FailReason::CertificateUnusable) => {
             "then send it with a new idempotency_key, or have this receipt retried"
         }
-        "no_range" | "range_exhausted" | "range_expired" => {
+        Ok(FailReason::NoRange | FailReason::RangeExhausted | FailReason::RangeExpired) => {
             "open a range, then send it with a new idempotency_key, or have this receipt retried"
         }
-        "encf_already_used" | "encf_outside_ranges" | "encf_expired" => {
+        Ok(FailReason::EncfAlreadyUsed | FailReason::EncfOutsideRanges | FailReason::EncfExpired) => {
             "send it with another eNCF and a new idempotency_key"
         }
         _ => "correct the document and send it with a new idempotency_key",
@@ -158,11 +158,13 @@ fn remedy(code: &str) -> &'static str {
 }
 
 fn number_taken() -> ApiError {
-    ApiError::conflict("encf_already_used", "another receipt has this eNCF by now")
+    let code = FailReason::EncfAlreadyUsed.as_str();
+    ApiError::conflict(code, "another receipt has this eNCF by now")
 }
 
 fn unreadable() -> ApiError {
-    ApiError::conflict("payload_unreadable", "the kept request cannot be read back")
+    let code = FailReason::PayloadUnreadable.as_str();
+    ApiError::conflict(code, "the kept request cannot be read back")
 }
 
 fn missing() -> Outcome<IssuingJob> {

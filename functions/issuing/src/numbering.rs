@@ -1,6 +1,6 @@
 //! The number of a receipt: the caller's, or the next of the company's range.
 
-use ecf::{Ecf, Encf, Fecha, Node, ReceiptType};
+use ecf::{Ecf, Encf, FailReason, Fecha, Node, ReceiptType};
 use ecf_api::{ApiError, FieldError};
 use ecf_store::{CallerTake, Numbering, Range, Scope, Take};
 use jiff::Timestamp;
@@ -135,7 +135,7 @@ fn expiry_error(given: Fecha, authorised: Fecha, what: String) -> ApiError {
 
 fn outside_ranges(encf: &Encf) -> ApiError {
     encf_error(
-        "encf_outside_ranges",
+        FailReason::EncfOutsideRanges.as_str(),
         Some(encf),
         format!("no active range of this company contains {encf}: register its range, or leave eNCF out"),
     )
@@ -143,7 +143,7 @@ fn outside_ranges(encf: &Encf) -> ApiError {
 
 fn expired(encf: &Encf, valid_until: Fecha) -> ApiError {
     encf_error(
-        "encf_expired",
+        FailReason::EncfExpired.as_str(),
         Some(encf),
         format!(
             "the range that contains {encf} expired on {valid_until}: leave eNCF out, or give a number of another range"
@@ -153,7 +153,7 @@ fn expired(encf: &Encf, valid_until: Fecha) -> ApiError {
 
 fn numbered_by_service(encf: &Encf) -> ApiError {
     ApiError::conflict(
-        "range_numbered_by_service",
+        FailReason::RangeNumberedByService.as_str(),
         format!(
             "the range that contains {encf} is numbered by this service: leave eNCF out, unless it is the number of a rejected receipt that the tax authority left free"
         ),
@@ -166,18 +166,18 @@ fn nothing_to_take(why: Take, ecf_type: ReceiptType, scope: &Scope, day: Fecha) 
     let (code, msg) = match why {
         Take::CallerNumbered => {
             let message = format!("the ranges of type {ecf_type} are numbered by the caller: give eNCF");
-            return ApiError::conflict("range_numbered_by_caller", message);
+            return ApiError::conflict(FailReason::RangeNumberedByCaller.as_str(), message);
         }
         Take::Exhausted => (
-            "range_exhausted",
+            FailReason::RangeExhausted.as_str(),
             format!("the ranges of type {ecf_type} have no number left"),
         ),
         Take::Expired => (
-            "range_expired",
+            FailReason::RangeExpired.as_str(),
             format!("the ranges of type {ecf_type} have expired by {day}"),
         ),
         Take::NoRange | Take::Taken { .. } => (
-            "no_range",
+            FailReason::NoRange.as_str(),
             format!(
                 "the company has no range of type {ecf_type} in {environment}: register one with POST /api/v1/client/sequences"
             ),

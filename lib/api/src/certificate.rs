@@ -1,5 +1,6 @@
 //! What [`ecf_certificates`] says of a certificate, as an answer.
 
+use ecf::FailReason;
 use ecf_certificates::{CannotSign, P12Refusal, P12Warning};
 use serde_json::{Value, json};
 
@@ -63,9 +64,9 @@ impl From<CannotSign> for ApiError {
     fn from(error: CannotSign) -> Self {
         let message = error.to_string();
         match error {
-            CannotSign::Unusable(error) => ApiError::conflict("certificate_unusable", message).caused_by(error),
-            CannotSign::Missing => ApiError::conflict("certificate_missing", message),
-            CannotSign::NotValid { .. } => ApiError::conflict("certificate_not_valid", message),
+            CannotSign::Unusable(error) => ApiError::conflict(FailReason::CertificateUnusable.as_str(), message).caused_by(error),
+            CannotSign::Missing => ApiError::conflict(FailReason::CertificateMissing.as_str(), message),
+            CannotSign::NotValid { .. } => ApiError::conflict(FailReason::CertificateNotValid.as_str(), message),
             CannotSign::Vault(error) => error.into(),
         }
     }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use aws_sdk_sqs::{Client, types::QueueAttributeName};
 use ecf::Environment;
+pub use ecf::waits::LONGEST_DELAY;
 use serde::Serialize;
 
 use crate::{
@@ -13,9 +14,6 @@ use crate::{
     next::NextStep,
     table::receipts::Receipt,
 };
-
-/// The longest delay of a message; longer waits go to the due index.
-pub const LONGEST_DELAY: Duration = Duration::from_secs(15 * 60);
 
 /// The addresses of the queues that a function sends to; the others stay `None`.
 #[derive(Debug, Clone, Default)]

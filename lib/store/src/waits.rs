@@ -1,30 +1,15 @@
 //! How long things wait: between attempts, for a worker that may be dead, and for a message that may be lost.
 //!
 //! They stand in one place because they depend on each other: a chain of messages ends before housekeeping looks ([`MESSAGE_GRACE`]),
-//! or a second chain would run beside it, and a lease is longer than what it covers may take.
+//! or a second chain would run beside it, and a lease is longer than what it covers may take. Those of the way to the tax authority
+//! stand in [`ecf::waits`], beside the function that decides with them.
 
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::LONGEST_DELAY;
+pub use ecf::waits::{LONGEST_DELAY, SEND_LEASE, STEP, VERDICT, Waits};
 
-/// The waits between attempts, in seconds.
-#[derive(Debug, Clone, Copy)]
-pub struct Waits(&'static [u64]);
-
-impl Waits {
-    /// The wait before the next attempt, when so many came before the last one; `None`: the last one was the end.
-    pub fn after(self, earlier_attempts: u32) -> Option<Duration> {
-        let seconds = self.0.get(usize::try_from(earlier_attempts).ok()?)?;
-        Some(Duration::from_secs(*seconds))
-    }
-}
-
-/// A step of a receipt that failed, such as its signing or its send. After the last the due index brings it back.
-pub const STEP: Waits = Waits(&[2, 5, 15, 30, 60, 120, 300]);
-/// The questions for a verdict. The authority judges most receipts within seconds (reference, polling).
-pub const VERDICT: Waits = Waits(&[1, 2, 3, 5, 8, 13, 30, 60, 120, 300]);
 /// An event whose attempts could not be recorded. After the last the due index brings it back.
 pub const EVENT: Waits = Waits(&[30, 60, 120, 300]);
 /// The portal that is notified of new companies. After the last it is left alone.
@@ -35,8 +20,6 @@ pub const EXCHANGE: Waits = Waits(&[
     60, 300, 900, 3_600, 7_200, 14_400, 28_800, 43_200, 43_200, 43_200, 43_200, 43_200,
 ]);
 
-/// How long a worker that sends or looks up a receipt holds it. A send takes 60 seconds at most.
-pub const SEND_LEASE: SignedDuration = SignedDuration::from_secs(90);
 /// How long an attempt at a webhook may take before another may begin.
 pub const WEBHOOK_LEASE: SignedDuration = SignedDuration::from_mins(5);
 /// The same for another issuer or the authority, on behalf of a delivery, an approval or an annulment.

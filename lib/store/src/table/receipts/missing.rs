@@ -4,8 +4,9 @@
 //! Each look-up that found nothing is counted, at most one a minute. After [`super::LOOKUPS_BEFORE_RESEND`] of them
 //! [`Table::return_to_send`] makes the receipt one whose send was lost and looked up: [`Table::claim_resend`] sends the same bytes.
 
+pub use ecf::waits::NOT_FOUND_PATIENCE;
 use ecf::{Condition, ReceiptState};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use super::{
     LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, Receipt, Recorded, any_of, in_states,
@@ -28,9 +29,6 @@ use crate::{
         keys::{self, DUE, TRACK},
     },
 };
-
-/// How long the authority may not find a document before it is looked up by number.
-pub const NOT_FOUND_PATIENCE: SignedDuration = SignedDuration::from_hours(4);
 
 /// Who found out that the authority does not have a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

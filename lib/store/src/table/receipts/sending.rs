@@ -6,6 +6,7 @@
 //! [`Table::claim_resend`] refuses until two look-ups, a minute apart, found nothing.
 
 use ecf::ReceiptState;
+pub use ecf::waits::{LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
@@ -29,11 +30,6 @@ use crate::{
         write::{Applied, dice},
     },
 };
-
-/// How many look-ups must find nothing before a receipt whose send was lost is sent again.
-pub const LOOKUPS_BEFORE_RESEND: u32 = 2;
-/// How far apart these look-ups must be.
-pub const LOOKUP_SPACING: SignedDuration = SignedDuration::from_secs(60);
 
 /// The error code of a receipt whose send was lost where nobody can look it up.
 pub const OUTCOME_UNKNOWN: &str = "outcome_unknown";
