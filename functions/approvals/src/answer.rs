@@ -5,7 +5,10 @@
 
 use ecf::{Encf, Rnc, catalogue::EstadoAprobacion};
 use ecf_api::ApiError;
-use ecf_store::{Approval, ApprovalCreated, ApprovalId, GivenAnswer, Scope, Told, ToldState};
+use ecf_store::{
+    ApprovalId, Scope,
+    approvals::{Approval, ApprovalCreated, GivenAnswer, Transmission, TransmissionState},
+};
 use jiff::Timestamp;
 
 use crate::{App, PATIENCE};
@@ -48,14 +51,14 @@ pub(crate) async fn before(
     let earlier = table.approval(scope, &by).await?;
     let earlier =
         earlier.ok_or_else(|| ApiError::internal(format!("approval {by} is gone, and its answer is there")))?;
-    let issuer_has_it = earlier.issuer.state == ToldState::Taken;
+    let issuer_has_it = earlier.issuer.state == TransmissionState::Taken;
     match earlier.authority.state {
-        ToldState::Refused | ToldState::GivenUp if issuer_has_it && earlier.estado != estado => {
+        TransmissionState::Refused | TransmissionState::GivenUp if issuer_has_it && earlier.estado != estado => {
             Err(issuer_took(&earlier))
         }
-        ToldState::Refused | ToldState::GivenUp => Ok(Before::Replaceable { given, issuer_has_it }),
-        ToldState::Pending => Err(on_its_way(&by)),
-        ToldState::Taken | ToldState::NotListed | ToldState::NotNeeded => Err(answered(&by)),
+        TransmissionState::Refused | TransmissionState::GivenUp => Ok(Before::Replaceable { given, issuer_has_it }),
+        TransmissionState::Pending => Err(on_its_way(&by)),
+        TransmissionState::Taken | TransmissionState::NotListed | TransmissionState::NotNeeded => Err(answered(&by)),
     }
 }
 
@@ -90,8 +93,8 @@ pub(crate) async fn give(app: &App, scope: &Scope, new: Approval, before: Before
     }
 }
 
-fn issuer_knows(given: &GivenAnswer, now: Timestamp) -> Told {
-    Told::not_needed(
+fn issuer_knows(given: &GivenAnswer, now: Timestamp) -> Transmission {
+    Transmission::not_needed(
         format!("the issuer took the same answer with approval {}", given.approval),
         now,
     )

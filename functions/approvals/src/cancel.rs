@@ -13,7 +13,8 @@ use ecf_api::{
 };
 use ecf_certificates::signing_identity;
 use ecf_store::{
-    Annulment, AnnulmentCreated, AnnulmentId, AnnulmentState, ArtifactKind, ExchangeJob, NumberRange, Scope, quantity,
+    AnnulmentId, ArtifactKind, ExchangeJob, Scope,
+    annulments::{Annulment, AnnulmentCreated, AnnulmentState, NumberRange, quantity},
 };
 use serde::Serialize;
 use std::time::Duration;
@@ -362,7 +363,8 @@ async fn check_ranges(app: &App, scope: &Scope, cancellations: &[NumberRange]) -
         // A stretch may lie in several ranges that follow one another.
         let mut next = from.sequence();
         while next <= to.sequence() {
-            let holds = |range: &&ecf_store::Range| range.ecf_type == from.receipt_type() && range.contains(next);
+            let holds =
+                |range: &&ecf_store::numbers::Range| range.ecf_type == from.receipt_type() && range.contains(next);
             match known.iter().find(holds) {
                 Some(range) => next = range.end + 1,
                 None => return false,

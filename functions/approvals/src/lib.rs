@@ -31,7 +31,7 @@ use ecf_api::{ApiError, Keys};
 use ecf_exchange::{Exchange, Patience};
 use ecf_runtime::Clock;
 use ecf_runtime::env::Env;
-use ecf_store::{AnnouncementId, Clients, Company, Scope};
+use ecf_store::{AnnouncementId, Clients, Scope, companies::Company};
 use ecf_taxauth::Waiting;
 
 /// How long the issuer and the authority may take while the caller waits, side by side.

@@ -11,7 +11,11 @@ use ecf::messages::acecf::DetalleAprobacionComercial;
 use ecf::{Encf, Environment, ReceiptType, Rnc};
 use ecf_api::{ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError};
 use ecf_exchange::answer::{self, NotTaken, SignedAnswer};
-use ecf_store::{Approval, ApprovalCreated, ApprovalId, ApprovalWay, ArtifactKind, Company, Scope, Told};
+use ecf_store::{
+    ApprovalId, ArtifactKind, Scope,
+    approvals::{Approval, ApprovalCreated, ApprovalWay, Transmission},
+    companies::Company,
+};
 use utoipa::ToSchema;
 use xmldsig::Limits;
 
@@ -187,12 +191,12 @@ async fn pass_on(
         created_at: now,
         issuer: match (role, &request.receiver_url) {
             // It is with us already.
-            (Role::Issuer, None) => Told::not_needed("the receipt is the company's own", now),
-            _ => Told::PENDING,
+            (Role::Issuer, None) => Transmission::not_needed("the receipt is the company's own", now),
+            _ => Transmission::PENDING,
         },
         receiver_url: request.receiver_url,
         receipt_unknown,
-        authority: Told::PENDING,
+        authority: Transmission::PENDING,
         authority_answer: None,
         attempts: 0,
         next_action_at: None,

@@ -13,7 +13,11 @@ use ecf::messages::acecf::Answered;
 use ecf::{Amounts, Encf, Environment, Fecha, FechaHora, Monto, ReceiptType, Rnc, Texto};
 use ecf_api::{ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError};
 use ecf_certificates::signing_identity;
-use ecf_store::{Approval, ApprovalId, ApprovalWay, ArtifactKind, AuthorityState, ContentHash, InboxItem, Scope, Told};
+use ecf_store::{
+    ApprovalId, ArtifactKind, ContentHash, Scope,
+    approvals::{Approval, ApprovalWay, Transmission},
+    inbox::{AuthorityState, InboxItem},
+};
 use ecf_taxauth::{ReceiptQuery, TaxAuthError, Verdict};
 use jiff::Timestamp;
 use utoipa::ToSchema;
@@ -205,8 +209,8 @@ fn new_approval(id: ApprovalId, request: SubmitRequest, acecf: ContentHash, now:
         receiver_url: None,
         receipt_unknown: false,
         created_at: now,
-        issuer: Told::PENDING,
-        authority: Told::PENDING,
+        issuer: Transmission::PENDING,
+        authority: Transmission::PENDING,
         authority_answer: None,
         attempts: 0,
         next_action_at: None,

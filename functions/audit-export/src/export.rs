@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use ecf_api::{ApiError, Caller, CodedError, DateRange, FieldError, ValidQuery, ValidationError};
 use ecf_evidence::audit::{AuditError, Order, Plan, TooLarge};
-use ecf_store::{KeptExport, fiscal_day};
+use ecf_store::{exports::KeptExport, fiscal_day};
 use futures::stream;
 use http::{HeaderValue, header};
 use serde_json::{Value, json};

@@ -24,7 +24,7 @@ use ecf_api::Keys;
 use ecf_certificates::CertificateTrust;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
-use ecf_store::{CertificateOwner, Clients, Identities, Table, Vault};
+use ecf_store::{Clients, Identities, Table, Vault, companies::CertificateOwner};
 
 /// What this function may touch; compare with its policies in `template.yaml`.
 #[derive(Clone)]

@@ -13,8 +13,9 @@ use ecf_api::{
 };
 use ecf_certificates::{Owner, Untrusted, open_p12, p12_warnings};
 use ecf_store::{
-    CertificateActivated, CertificateFile, CertificateOwner, CertificateSummary, Company, IDENTITY_MAX_AGE, StoreError,
-    certificate_summary,
+    CertificateFile, IDENTITY_MAX_AGE, StoreError, certificate_summary,
+    certificates::{CertificateActivated, CertificateSummary},
+    companies::{CertificateOwner, Company},
 };
 use http::StatusCode;
 use jiff::Timestamp;

@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use ecf::Environment;
 use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, Instant, ValidJson, ValidationError};
-use ecf_store::{Attempt, AttemptBegun};
+use ecf_store::attempts::{Attempt, AttemptBegun};
 use serde::Serialize;
 use utoipa::ToSchema;
 

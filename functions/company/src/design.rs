@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, Instant, ValidJson, ValidationError};
 use ecf_ri::Color;
-use ecf_store::{CompanyDesign, DesignChanges};
+use ecf_store::designs::{CompanyDesign, DesignChanges};
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -59,9 +59,9 @@ impl From<CompanyDesign> for DesignView {
 #[schema(as = ChangeDesignRequest)]
 pub(crate) struct DesignRequest {
     #[schema(value_type = Option<String>, example = "#1f3a5f", pattern = "^#[0-9a-fA-F]{6}$")]
-    color: ecf_store::Edit<String>,
+    color: ecf_store::FieldEdit<String>,
     #[schema(value_type = Option<String>, min_length = 1, max_length = 200)]
-    footer: ecf_store::Edit<String>,
+    footer: ecf_store::FieldEdit<String>,
 }
 
 impl FromFields for DesignRequest {

@@ -6,7 +6,7 @@ pub(crate) mod open;
 
 use ecf::{Environment, Fecha, Node, ReceiptType};
 use ecf_api::{ApiError, FieldError};
-use ecf_store::{Numbering, Range, RangeState};
+use ecf_store::numbers::{Numbering, Range, RangeState};
 use jiff::civil::Date;
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -5,7 +5,10 @@ use axum::{Extension, Json};
 use ecf::{Environment, Fecha};
 use ecf_api::{ApiError, Caller, CodedError, CompanyCertificateView, ValidationError};
 use ecf_runtime::PublicAddress;
-use ecf_store::{Company, CompanySettings, Range, RangeState};
+use ecf_store::{
+    companies::{Company, CompanySettings},
+    numbers::{Range, RangeState},
+};
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;

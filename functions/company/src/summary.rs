@@ -7,7 +7,12 @@ use axum::extract::State;
 use ecf::{Environment, Fecha};
 use ecf_api::{ApiError, Caller, CodedError, CompanyCertificateView, Instant, ValidationError};
 use ecf_store::{
-    CompanySettings, Condition, DayCounts, Range, RangeAlert, RangeState, Thresholds, Webhook, fiscal_day,
+    authority::AuthorityCondition,
+    companies::CompanySettings,
+    counters::DayCounts,
+    fiscal_day,
+    numbers::{Range, RangeAlert, RangeState, Thresholds},
+    webhooks::Webhook,
 };
 use ecf_taxauth::held_until;
 use jiff::Timestamp;
@@ -129,7 +134,7 @@ pub(crate) struct TaxauthView {
 }
 
 impl TaxauthView {
-    fn of(condition: &Condition, now: Timestamp) -> Self {
+    fn of(condition: &AuthorityCondition, now: Timestamp) -> Self {
         let held = held_until(condition, now).map(|until| until.is_some());
         let [receipts, summaries] = held.map(|held| if held { "held" } else { "sent" });
         Self {

@@ -6,7 +6,10 @@ use ecf::Environment;
 use ecf::rules::OnConditional;
 use ecf_api::{ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError};
 use ecf_runtime::PublicAddress;
-use ecf_store::{CertificateOwner, CompanyChanges, Edit, SettingsChanges};
+use ecf_store::{
+    FieldEdit,
+    companies::{CertificateOwner, CompanyChanges, SettingsChanges},
+};
 use utoipa::ToSchema;
 
 use crate::App;
@@ -35,11 +38,11 @@ pub(crate) struct UpdateRequest {
     )]
     email: Option<String>,
     #[schema(value_type = Option<String>, min_length = 1, max_length = 150)]
-    trade_name: Edit<String>,
+    trade_name: FieldEdit<String>,
     #[schema(value_type = Option<String>, min_length = 1, max_length = 100)]
-    address: Edit<String>,
+    address: FieldEdit<String>,
     #[schema(value_type = Option<String>, min_length = 1, max_length = 20)]
-    phone: Edit<String>,
+    phone: FieldEdit<String>,
     /// Of an unverified company: TesteCF.
     #[schema(value_type = Option<String>, nullable = false, example = "TesteCF")]
     default_environment: Option<Environment>,

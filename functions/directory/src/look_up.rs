@@ -7,7 +7,7 @@ use axum::extract::State;
 use ecf::{Environment, Rnc};
 use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, Instant, ValidQuery, ValidationError};
 use ecf_certificates::signing_identity;
-use ecf_store::DirectoryListing;
+use ecf_store::directory::DirectoryListing;
 use ecf_taxauth::{DirectoryError, Known, TaxAuthError, TokenError, Wanted};
 use jiff::Timestamp;
 use serde::Serialize;

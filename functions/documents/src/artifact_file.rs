@@ -8,7 +8,10 @@ use ecf::{Amounts, Monto, ReceiptState, ReceiptType, SUMMARY_THRESHOLD};
 use ecf_api::{ApiError, Download, Fields, FromFields, as_object};
 use ecf_evidence::{Files, Paper, PrintError};
 use ecf_ri::Format;
-use ecf_store::{ArtifactKind, Artifacts, ContentHash, DeliveryState, Receipt, Signed};
+use ecf_store::{
+    ArtifactKind, Artifacts, ContentHash, Receipt,
+    receipts::{DeliveryState, Signed},
+};
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
@@ -85,7 +88,7 @@ pub(crate) async fn artifact(
         ArtifactKind::Payload | ArtifactKind::ReceivedXml | ArtifactKind::Anecf => return Err(ApiError::not_found()),
     };
     let mut document = match receipt.encf() {
-        Some(encf) => format!("{}{encf}", receipt.company_rnc),
+        Some(encf) => format!("{}{encf}", receipt.fiscal.company_rnc),
         None => receipt.public_id.to_string(),
     };
     if kind == ArtifactKind::Ri && paper.format != Format::default() {
@@ -140,7 +143,7 @@ async fn rfce(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiErro
     if !goes_as_summary(receipt) {
         let message = format!(
             "an RFCE is of a type 32 below RD$250,000.00; this is a type {} of RD${}",
-            receipt.ecf_type, receipt.monto_total
+            receipt.fiscal.ecf_type, receipt.fiscal.monto_total
         );
         return Err(not_applicable(message));
     }
@@ -154,9 +157,9 @@ async fn rfce(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiErro
 fn goes_as_summary(receipt: &Receipt) -> bool {
     let below = |monto: Monto| monto.value() < SUMMARY_THRESHOLD;
     receipt.is_sent_as_summary()
-        || receipt.signed.is_none()
-            && receipt.ecf_type == ReceiptType::E32
-            && Monto::parse(&receipt.monto_total, Amounts::Verbatim).is_ok_and(below)
+        || receipt.fiscal.signed.is_none()
+            && receipt.fiscal.ecf_type == ReceiptType::E32
+            && Monto::parse(&receipt.fiscal.monto_total, Amounts::Verbatim).is_ok_and(below)
 }
 
 fn response(receipt: &Receipt) -> Result<Bytes, ApiError> {
@@ -174,17 +177,17 @@ fn response(receipt: &Receipt) -> Result<Bytes, ApiError> {
 }
 
 async fn arecf(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiError> {
-    let delivery = receipt.buyer_delivery.as_ref();
+    let delivery = receipt.buyer.delivery.as_ref();
     if let Some(hash) = delivery.and_then(|delivery| delivery.arecf.as_ref()) {
         return kept(artifacts, receipt, ArtifactKind::Arecf, hash).await;
     }
     match delivery.map(|delivery| delivery.state) {
-        None | Some(DeliveryState::Pending) if receipt.ecf_type.is_approved_by_buyers() => {
+        None | Some(DeliveryState::Pending) if receipt.fiscal.ecf_type.is_approved_by_buyers() => {
             Err(not_ready("the buyer has not acknowledged the receipt".to_owned()))
         }
         None => Err(not_applicable(format!(
             "receipts of type {} are not sent to their buyers",
-            receipt.ecf_type
+            receipt.fiscal.ecf_type
         ))),
         Some(state) => Err(not_applicable(format!(
             "the buyer acknowledged nothing: the delivery is {}",
@@ -194,20 +197,20 @@ async fn arecf(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiErr
 }
 
 async fn acecf(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiError> {
-    match &receipt.buyer_answer {
+    match &receipt.buyer.answer {
         Some(answer) => kept(artifacts, receipt, ArtifactKind::Acecf, &answer.acecf).await,
-        None if receipt.ecf_type.is_approved_by_buyers() => Err(not_ready(
+        None if receipt.fiscal.ecf_type.is_approved_by_buyers() => Err(not_ready(
             "the buyer has neither approved nor rejected the receipt".to_owned(),
         )),
         None => Err(not_applicable(format!(
             "receipts of type {} are not approved by their buyers",
-            receipt.ecf_type
+            receipt.fiscal.ecf_type
         ))),
     }
 }
 
 fn signed(receipt: &Receipt) -> Result<&Signed, ApiError> {
-    receipt.signed.as_ref().ok_or_else(|| match receipt.state {
+    receipt.fiscal.signed.as_ref().ok_or_else(|| match receipt.state {
         state @ (ReceiptState::Cancelled | ReceiptState::Incapacity) => {
             not_applicable(format!("the receipt is {state}: it was never signed"))
         }

@@ -7,7 +7,10 @@ use ecf_api::{
     ApiError, Caller, CodedError, Cursor, DateRange, Fields, FromFields, FullDocumentView, ListView, Page, ValidQuery,
     ValidationError,
 };
-use ecf_store::{PageRequest, Receipt, ReceiptFilter, ReceiptPage, Scope, StoreError, Table};
+use ecf_store::{
+    Receipt, Scope, StoreError, Table,
+    receipts::{PageRequest, ReceiptFilter, ReceiptPage},
+};
 use utoipa::IntoParams;
 
 use crate::App;
@@ -110,7 +113,7 @@ impl DocumentsQuery {
         let is = |asked: &Option<String>, has: &Option<String>| asked.is_none() || asked == has;
         self.encf.is_none_or(|encf| Some(&encf) == receipt.encf())
             && is(&self.external_id, &receipt.external_id)
-            && is(&self.track_id, &receipt.track_id)
+            && is(&self.track_id, &receipt.sending.track_id)
     }
 }
 

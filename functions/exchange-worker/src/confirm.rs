@@ -4,7 +4,11 @@
 //! so the question is asked until the answer is final or three days are over.
 
 use ecf_exchange::Exchange;
-use ecf_store::{AuthorityState, ExchangeJob, InboxId, InboxItem, Scope, StoreError, waits};
+use ecf_store::{
+    ExchangeJob, InboxId, Scope, StoreError,
+    inbox::{AuthorityState, InboxItem},
+    waits,
+};
 use ecf_taxauth::{ReceiptQuery, Verdict};
 use ecf_webhooks::News;
 use jiff::Timestamp;

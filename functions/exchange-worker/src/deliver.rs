@@ -7,8 +7,9 @@ use ecf::{Document, Rnc};
 use ecf_exchange::acknowledgement::{self, Acknowledged, Expected};
 use ecf_exchange::{Addressee, Exchange, PeerDocument, PeerService};
 use ecf_store::{
-    ArtifactKind, BuyerDelivery, ContentHash, DeliveryState, ExchangeJob, OutboxEntry, Receipt, ReceiptId, ReceiptJob,
-    Scope, Signed, StoreError, waits,
+    ArtifactKind, ContentHash, ExchangeJob, Receipt, ReceiptId, ReceiptJob, Scope, StoreError,
+    receipts::{BuyerDelivery, DeliveryState, OutboxEntry, Signed},
+    waits,
 };
 use ecf_taxauth::{DirectoryError, TaxAuthError, Wanted};
 use jiff::Timestamp;
@@ -58,7 +59,8 @@ pub(crate) async fn deliver(
     }
     // The end was written, and the entry stayed.
     if let Some(end) = receipt
-        .buyer_delivery
+        .buyer
+        .delivery
         .as_ref()
         .filter(|end| end.state != DeliveryState::Pending)
     {
@@ -86,8 +88,8 @@ async fn make(
     attempts: u32,
     now: Timestamp,
 ) -> Result<Attempt, StoreError> {
-    let buyer: Option<Rnc> = receipt.rnc_comprador.as_deref().and_then(|rnc| rnc.parse().ok());
-    let (Some(signed), Some(buyer)) = (&receipt.signed, buyer) else {
+    let buyer: Option<Rnc> = receipt.fiscal.rnc_comprador.as_deref().and_then(|rnc| rnc.parse().ok());
+    let (Some(signed), Some(buyer)) = (&receipt.fiscal.signed, buyer) else {
         let why = "the buyer has no RNC to look up";
         return Ok(Attempt::Ended(End::unsent(DeliveryState::NotListed, why)));
     };
@@ -133,7 +135,7 @@ async fn make(
         .send(PeerService::Recepcion, &to, &identity, document, now)
         .await;
     let expected = Expected {
-        rnc_emisor: &receipt.company_rnc,
+        rnc_emisor: &receipt.fiscal.company_rnc,
         rnc_comprador: &buyer,
         encf: &signed.encf,
     };

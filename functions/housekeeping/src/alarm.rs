@@ -4,7 +4,10 @@
 //! contingency has to be there. Each hour of a list alarms once for each receipt and state.
 
 use ecf_runtime::Metric;
-use ecf_store::{AlarmTimes, Awaited, Receipt, StoreError, Table};
+use ecf_store::{
+    Receipt, StoreError, Table,
+    receipts::{AlarmTimes, Awaited},
+};
 use jiff::Timestamp;
 
 /// Alarms about a receipt whose hour has come; says what to count.
@@ -33,7 +36,7 @@ pub(crate) async fn raise(
     tracing::error!(
         receipt.id = %receipt.public_id,
         encf = receipt.encf().map(tracing::field::display),
-        company.rnc = %receipt.company_rnc,
+        company.rnc = %receipt.fiscal.company_rnc,
         environment = %receipt.scope.environment,
         state = %receipt.state,
         hours = alarm.hours,

@@ -4,7 +4,11 @@
 
 use std::time::{Duration, Instant};
 
-use ecf_store::{Closing, DAY_SHARDS, DueDays, Scope, StoreError, WRITTEN_WITHIN, fiscal_day, last_to_close};
+use ecf_store::{
+    Scope, StoreError,
+    closing::{Closing, DAY_SHARDS, DueDays, WRITTEN_WITHIN, last_to_close},
+    fiscal_day,
+};
 use jiff::{SignedDuration, Timestamp, ToSpan as _, civil::Date};
 
 use crate::App;

@@ -28,8 +28,10 @@ use std::time::Duration;
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Metrics};
 use ecf_store::{
-    AlarmTimes, AnnouncementId, AnnulmentId, ApprovalId, Clients, DueEntry, DueRecord, EventKey, ExchangeJob, InboxId,
-    OutboxEntry, QueueUrls, Queues, ReceiptId, StoreError, Table, Vault, WebhookId, WebhookJob,
+    AnnouncementId, AnnulmentId, ApprovalId, Clients, EventKey, ExchangeJob, InboxId, QueueUrls, Queues, ReceiptId,
+    StoreError, Table, Vault, WebhookId, WebhookJob,
+    due::{DueEntry, DueRecord},
+    receipts::{AlarmTimes, OutboxEntry},
 };
 use ecf_taxauth::{Endpoints, Gates, StatusWatch, TaxAuth, TimeOuts};
 use jiff::{SignedDuration, Timestamp};

@@ -8,7 +8,9 @@
 use ecf::Fecha;
 use ecf_runtime::Metric;
 use ecf_store::{
-    Company, DueNumbers, DueRange, DueType, RANGE_SHARDS, Range, RangeAlert, Scope, StoreError, Thresholds,
+    Scope, StoreError,
+    companies::Company,
+    numbers::{DueNumbers, DueRange, DueType, RANGE_SHARDS, Range, RangeAlert, Thresholds},
 };
 use ecf_webhooks::{News, announce};
 use jiff::{SignedDuration, Timestamp};

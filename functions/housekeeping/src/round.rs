@@ -6,7 +6,12 @@ use std::sync::{Mutex, MutexGuard};
 
 use ecf::{Environment, ReceiptState, ReceiptType};
 use ecf_runtime::{Metric, Metrics};
-use ecf_store::{AlarmTimes, DueEntry, DueRecord, Host, Mode, Receipt, Scope, StoreError, Table};
+use ecf_store::{
+    Receipt, Scope, StoreError, Table,
+    breaker::Host,
+    due::{DueEntry, DueRecord},
+    receipts::{AlarmTimes, Mode},
+};
 use ecf_taxauth::{Gates, Passage};
 use jiff::{SignedDuration, Timestamp};
 
@@ -66,7 +71,7 @@ impl<'a> Round<'a> {
 
     /// Notes a receipt that nobody has sent although it is long signed: its request may have died before it counted the number.
     pub(crate) fn note_unsent(&self, receipt: &Receipt) {
-        let is_unsent = receipt.state == ReceiptState::Signed && receipt.send_attempt == 0;
+        let is_unsent = receipt.state == ReceiptState::Signed && receipt.sending.attempts == 0;
         let Some(encf) = receipt.encf().filter(|_| is_unsent && receipt.mode == Mode::Immediate) else {
             return;
         };

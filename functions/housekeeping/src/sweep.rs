@@ -7,7 +7,10 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use ecf_store::{DueEntry, DueRecord, JobQueue, SHARDS, StoreError};
+use ecf_store::{
+    JobQueue, StoreError,
+    due::{DueEntry, DueRecord, SHARDS},
+};
 use futures::future::join_all;
 use futures::{StreamExt, stream};
 use jiff::{SignedDuration, Timestamp};

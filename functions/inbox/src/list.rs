@@ -5,7 +5,10 @@ use axum::extract::State;
 use ecf::Environment;
 use ecf::catalogue::EstadoAprobacion;
 use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, Instant, ListView, Page, ValidQuery, ValidationError};
-use ecf_store::{AuthorityState, GivenAnswer, InboxItem, SpeaksFor};
+use ecf_store::{
+    approvals::GivenAnswer,
+    inbox::{AuthorityState, InboxItem, SpeaksFor},
+};
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
 

@@ -4,7 +4,7 @@ use ecf::rules::{self, OnConditional};
 use ecf::totals::IscRates;
 use ecf::{Draft, Ecf, FailReason, Fecha, Grade, Node, Violation};
 use ecf_api::{ApiError, FieldError};
-use ecf_store::CompanySettings;
+use ecf_store::companies::CompanySettings;
 use jiff::Timestamp;
 
 use crate::issuer::Issuer;

@@ -13,7 +13,11 @@ use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use ecf::{Ecf, Environment, FailReason, Numbered, ReceiptState};
 use ecf_api::{ApiError, Caller, CodedError, DocumentView, NotingCaller, ValidJson, ValidQuery, ValidationError};
-use ecf_store::{Created, Mode, NewNote, NewReceipt, NextStep, Range, Receipt, ReceiptId, Signed};
+use ecf_store::{
+    NextStep, Receipt, ReceiptId,
+    numbers::Range,
+    receipts::{Created, Mode, NewNote, NewReceipt, Signed},
+};
 use jiff::Timestamp;
 use serde::Serialize;
 use xmldsig::Identity;
@@ -234,8 +238,8 @@ async fn count(app: &App, caller: &Caller, receipt: &Receipt) {
         .count_created(
             &receipt.scope,
             receipt.day(),
-            receipt.ecf_type,
-            &receipt.monto_total,
+            receipt.fiscal.ecf_type,
+            &receipt.fiscal.monto_total,
             Some((&caller.key_id, app.clock.now())),
         )
         .await;

@@ -23,7 +23,7 @@ impl From<&Receipt> for Issuer {
     fn from(receipt: &Receipt) -> Self {
         Self {
             scope: receipt.scope,
-            rnc: receipt.company_rnc.clone(),
+            rnc: receipt.fiscal.company_rnc.clone(),
         }
     }
 }

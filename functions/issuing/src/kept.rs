@@ -7,7 +7,10 @@ use bytes::Bytes;
 use ecf::rules::OnConditional;
 use ecf::{Amounts, Ecf, JsonError, Node, ReceiptState};
 use ecf_api::{ApiError, FieldError};
-use ecf_store::{ArtifactKind, Created, NewNote, NewReceipt, Receipt};
+use ecf_store::{
+    ArtifactKind, Receipt,
+    receipts::{Created, NewNote, NewReceipt},
+};
 use jiff::{SignedDuration, Timestamp};
 use thiserror::Error;
 
@@ -113,7 +116,7 @@ pub(crate) fn thaw(receipt: &Receipt, frozen: &[u8]) -> Result<(IssueRequest, Is
     let frozen = Node::parse(frozen)?;
     let request = IssueRequest {
         idempotency_key: receipt.idempotency_key.clone(),
-        ecf_type: receipt.ecf_type,
+        ecf_type: receipt.fiscal.ecf_type,
         payload: frozen.get("payload").cloned().ok_or(ThawError::NoPayload)?,
         external_id: receipt.external_id.clone(),
         environment: Some(receipt.scope.environment),

@@ -8,7 +8,11 @@
 use ecf::{FailReason, Numbered, ReceiptState};
 use ecf_api::ApiError;
 use ecf_runtime::{Message, Outcome};
-use ecf_store::{ArtifactKind, Failure, IssuingJob, Receipt, ReceiptJob, Signed, SignedLater, StoreError, waits};
+use ecf_store::{
+    ArtifactKind, IssuingJob, Receipt, ReceiptJob, StoreError,
+    receipts::{Failure, Signed, SignedLater},
+    waits,
+};
 use jiff::Timestamp;
 
 use crate::App;
@@ -37,7 +41,7 @@ async fn issue_kept(app: &App, IssuingJob::Issue(job): &IssuingJob) -> Result<Ou
         ReceiptState::Received | ReceiptState::Validated => {}
         ReceiptState::Deferred if receipt.scheduled_for.is_none_or(|due| due <= now) => {}
         // An earlier run signed it and died before it queued the submission.
-        ReceiptState::Signed if receipt.send_attempt == 0 => return sent(app, &receipt).await,
+        ReceiptState::Signed if receipt.sending.attempts == 0 => return sent(app, &receipt).await,
         _ => return Ok(Outcome::Done),
     }
     match number_sign_and_store(app, &receipt, now).await {
@@ -108,7 +112,7 @@ impl Record for KeptRecord<'_> {
 
     async fn write(&self, numbered: Numbered, signed: Signed, now: Timestamp) -> Result<SignedLater, ApiError> {
         let Receipt { scope, public_id, .. } = self.receipt;
-        let (monto_total, taken) = (numbered.monto_total().to_string(), &self.receipt.monto_total);
+        let (monto_total, taken) = (numbered.monto_total().to_string(), &self.receipt.fiscal.monto_total);
         if self.receipt.note.is_some() && monto_total != *taken {
             return Err(ApiError::conflict(
                 FailReason::NoteChanged.as_str(),

@@ -42,8 +42,10 @@ use ecf_api::{ApiError, DocumentView, Keys};
 use ecf_runtime::env::{Env, EnvError};
 use ecf_runtime::{Clock, Metrics};
 use ecf_store::{
-    Artifacts, Clients, Company, CompanyId, CompanySettings, Identities, IssuingJob, Profiles, QueueUrls, Queues,
-    Receipt, StoreError, Table, Vault, stamp_hosts,
+    Artifacts, Clients, CompanyId, Identities, IssuingJob, Profiles, QueueUrls, Queues, Receipt, StoreError, Table,
+    Vault,
+    companies::{Company, CompanySettings},
+    stamp_hosts,
 };
 
 pub use later::handle;

@@ -3,7 +3,10 @@
 use ecf::rules::modified::{self, Modified};
 use ecf::{Ecf, ReceiptState, Violation};
 use ecf_api::ApiError;
-use ecf_store::{ModifiedReceipt, NewNote, Scope};
+use ecf_store::{
+    Scope,
+    receipts::{ModifiedReceipt, NewNote},
+};
 
 use crate::App;
 use crate::check::refused;
@@ -63,8 +66,8 @@ fn as_stored(known: &ModifiedReceipt) -> Modified<'_> {
         balance: known.balance,
         annulled: known.annulled_by.is_some(),
         has_open_debits: !known.open_debits.is_empty(),
-        fecha_emision: known.receipt.fecha_emision,
-        rnc_comprador: known.receipt.rnc_comprador.as_deref(),
+        fecha_emision: known.receipt.fiscal.fecha_emision,
+        rnc_comprador: known.receipt.fiscal.rnc_comprador.as_deref(),
     }
 }
 

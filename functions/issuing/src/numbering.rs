@@ -2,7 +2,10 @@
 
 use ecf::{Ecf, Encf, FailReason, Fecha, Node, ReceiptType};
 use ecf_api::{ApiError, FieldError};
-use ecf_store::{CallerTake, Numbering, Range, Scope, Take};
+use ecf_store::{
+    Scope,
+    numbers::{CallerTake, NextNumber, Numbering, Range},
+};
 use jiff::Timestamp;
 
 use crate::App;
@@ -36,7 +39,7 @@ pub(crate) async fn take(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp) ->
     } else {
         foresee_expiry(app, scope, ecf, today).await?;
         match app.table.take_next_number(scope, ecf_type, today, now).await? {
-            Take::Taken { encf, valid_until } => Number {
+            NextNumber::Taken { encf, valid_until } => Number {
                 encf,
                 valid_until,
                 chosen_by_caller: false,
@@ -75,7 +78,8 @@ pub(crate) async fn foresee(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp)
         }
         None => {
             let range = ranges.iter().find(|range| range.gives_numbers(today));
-            let range = range.ok_or_else(|| nothing_to_take(Take::nothing(&ranges, today), ecf_type, scope, today))?;
+            let range =
+                range.ok_or_else(|| nothing_to_take(NextNumber::nothing(&ranges, today), ecf_type, scope, today))?;
             let sequence = range.free.first().copied().unwrap_or(range.next);
             Number {
                 encf: Encf::new(ecf_type, sequence).map_err(ApiError::internal)?,
@@ -161,22 +165,22 @@ fn numbered_by_service(encf: &Encf) -> ApiError {
 }
 
 /// Why no range gives a number, the same when it is only foreseen.
-fn nothing_to_take(why: Take, ecf_type: ReceiptType, scope: &Scope, day: Fecha) -> ApiError {
+fn nothing_to_take(why: NextNumber, ecf_type: ReceiptType, scope: &Scope, day: Fecha) -> ApiError {
     let environment = scope.environment;
     let (code, msg) = match why {
-        Take::CallerNumbered => {
+        NextNumber::CallerNumbered => {
             let message = format!("the ranges of type {ecf_type} are numbered by the caller: give eNCF");
             return ApiError::conflict(FailReason::RangeNumberedByCaller.as_str(), message);
         }
-        Take::Exhausted => (
+        NextNumber::Exhausted => (
             FailReason::RangeExhausted.as_str(),
             format!("the ranges of type {ecf_type} have no number left"),
         ),
-        Take::Expired => (
+        NextNumber::Expired => (
             FailReason::RangeExpired.as_str(),
             format!("the ranges of type {ecf_type} have expired by {day}"),
         ),
-        Take::NoRange | Take::Taken { .. } => (
+        NextNumber::NoRange | NextNumber::Taken { .. } => (
             FailReason::NoRange.as_str(),
             format!(
                 "the company has no range of type {ecf_type} in {environment}: register one with POST /api/v1/client/sequences"

@@ -5,7 +5,10 @@ use std::time::Duration;
 use ecf::{Ecf, Numbered, ReceiptState};
 use ecf_api::ApiError;
 use ecf_runtime::Metric;
-use ecf_store::{Created, NewReceipt, NextStep, Receipt, ReceiptId, StoreError};
+use ecf_store::{
+    NextStep, Receipt, ReceiptId, StoreError,
+    receipts::{Created, NewReceipt},
+};
 use jiff::Timestamp;
 
 use crate::App;
@@ -72,7 +75,7 @@ pub(crate) fn new_receipt(order: &Order<'_>, numbered: &Numbered, state: Receipt
 
 /// Tells the operator of a receipt that was signed just now.
 pub(crate) fn tell(app: &App, receipt: &Receipt) {
-    tracing::info!(receipt.id = %receipt.public_id, company.id = %receipt.scope.company, ecf_type = %receipt.ecf_type, "issued");
+    tracing::info!(receipt.id = %receipt.public_id, company.id = %receipt.scope.company, ecf_type = %receipt.fiscal.ecf_type, "issued");
     let environment = receipt.scope.environment.as_str();
     app.metrics
         .tell(environment, &[(Metric::ReceiptsIssued, 1)], app.clock.now());

@@ -3,7 +3,7 @@
 use ecf::rules::OnConditional;
 use ecf::{Amounts, Environment, Node, ReceiptType};
 use ecf_api::{Fields, FromFields};
-use ecf_store::Mode;
+use ecf_store::receipts::Mode;
 use jiff::Timestamp;
 use utoipa::{IntoParams, ToSchema};
 

@@ -7,7 +7,11 @@ use ecf::messages::Rfce;
 use ecf::{Ecf, FechaHora, Numbered};
 use ecf_api::ApiError;
 use ecf_certificates::usable_identity;
-use ecf_store::{CompanyId, ContentHash, Created, Range, Receipt, ReceiptId, Scope, Signed, SignedLater, StoreError};
+use ecf_store::{
+    CompanyId, ContentHash, Receipt, ReceiptId, Scope, StoreError,
+    numbers::Range,
+    receipts::{Created, Signed, SignedLater},
+};
 use jiff::Timestamp;
 use xmldsig::Identity;
 

@@ -2,7 +2,7 @@
 
 use ecf::FechaHora;
 use ecf_api::ApiError;
-use ecf_store::{CompanySettings, Scope};
+use ecf_store::{Scope, companies::CompanySettings};
 use jiff::Timestamp;
 
 use crate::App;

@@ -4,7 +4,10 @@ use axum::Json;
 use axum::extract::State;
 use ecf::ReceiptState;
 use ecf_api::{ApiError, Caller, CodedError, DocumentView, PathId, ValidationError};
-use ecf_store::{Receipt, ReceiptId, Recorded, Withdrawal};
+use ecf_store::{
+    Receipt, ReceiptId,
+    receipts::{Recorded, Withdrawal},
+};
 
 use crate::App;
 
@@ -99,9 +102,9 @@ async fn count(app: &App, receipt: &Receipt) {
         .count_verdict(
             &receipt.scope,
             receipt.day(),
-            receipt.ecf_type,
+            receipt.fiscal.ecf_type,
             receipt.state,
-            &receipt.monto_total,
+            &receipt.fiscal.monto_total,
         )
         .await;
     if let Err(error) = counted {

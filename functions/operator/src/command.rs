@@ -1,7 +1,7 @@
 //! The commands, and which module carries each out.
 
 use ecf::{Environment, ReceiptType, Rnc};
-use ecf_store::{ApiKeyId, CompanyId, KeyScope, NoticeId, ReceiptId, Scope};
+use ecf_store::{ApiKeyId, CompanyId, NoticeId, ReceiptId, Scope, api_keys::KeyScope};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Deserialize;

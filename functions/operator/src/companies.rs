@@ -3,8 +3,10 @@
 use ecf::{Environment, Fecha};
 use ecf_api::ApiKeySecret;
 use ecf_store::{
-    ApiKeyCreated, ApiKeyId, Company, CompanyCreated, CompanyId, KeyScope, ListedApiKey, NewApiKey, Numbering, Opened,
-    Scope, Verification,
+    ApiKeyId, CompanyId, Scope,
+    api_keys::{ApiKeyCreated, KeyScope, ListedApiKey, NewApiKey},
+    companies::{Company, CompanyCreated, Verification},
+    numbers::{Numbering, RangeOpened},
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -19,7 +21,7 @@ const MOST_REQUESTS_PER_SECOND: u32 = 10_000;
 pub(crate) async fn create(app: &App, new: NewCompany) -> Result<Value, OperatorError> {
     let now = app.clock.now();
     let id = CompanyId::from_random(ecf_runtime::random());
-    let profile = ecf_store::NewCompany {
+    let profile = ecf_store::companies::NewCompany {
         id,
         rnc: new.rnc,
         name: new.name,
@@ -206,7 +208,7 @@ pub(crate) async fn open_range(app: &App, new: NewRange) -> Result<Value, Operat
         company: new.company,
         environment: new.environment,
     };
-    let range = ecf_store::NewRange {
+    let range = ecf_store::numbers::NewRange {
         ecf_type: new.ecf_type,
         start: new.range_start,
         end: new.range_end,
@@ -218,14 +220,14 @@ pub(crate) async fn open_range(app: &App, new: NewRange) -> Result<Value, Operat
         created_at: app.clock.now(),
     };
     match app.table.open_range(&scope, range).await? {
-        Opened::New | Opened::Already(_) => Ok(json!({
+        RangeOpened::New | RangeOpened::Already(_) => Ok(json!({
             "range": { "ecf_type": new.ecf_type, "range_start": new.range_start, "range_end": new.range_end },
         })),
-        Opened::TooMany => Err(OperatorError::refused(
+        RangeOpened::TooMany => Err(OperatorError::refused(
             "too_many_ranges",
             format!("the company has as many ranges of type {} as it may", new.ecf_type),
         )),
-        Opened::Overlaps(other) => Err(OperatorError::refused(
+        RangeOpened::Overlaps(other) => Err(OperatorError::refused(
             "range_overlaps",
             format!("the range {} to {} holds some of these numbers", other.start, other.end),
         )),

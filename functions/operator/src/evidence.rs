@@ -3,7 +3,7 @@
 use ecf::Environment;
 use ecf_api::{first_instant, last_instant};
 use ecf_evidence::audit::{AuditError, Order, Stored};
-use ecf_store::{CompanyId, Exports, Scope, Span};
+use ecf_store::{CompanyId, Exports, Scope, receipts::Span};
 use jiff::Timestamp;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};

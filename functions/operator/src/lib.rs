@@ -33,8 +33,8 @@ use ecf_evidence::audit::Auditor;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
 use ecf_store::{
-    AlarmTimes, Artifacts, Clients, DeadLetters, Exports, Identities, QueueUrls, Queues, Register, StoreError, Table,
-    Vault, stamp_hosts,
+    Artifacts, Clients, DeadLetters, Exports, Identities, QueueUrls, Queues, Register, StoreError, Table, Vault,
+    receipts::AlarmTimes, stamp_hosts,
 };
 use serde_json::{Value, json};
 

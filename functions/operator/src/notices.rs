@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 
 use ecf::Environment;
 use ecf_store::{
-    Audience, CompanyId, Edit, Notice, NoticeCategory, NoticeChange, NoticeChanged, NoticeContent, NoticeEdit,
-    NoticeId, NoticeSeverity,
+    CompanyId, FieldEdit, NoticeId,
+    notices::{
+        Audience, Notice, NoticeCategory, NoticeChange, NoticeChanged, NoticeContent, NoticeEdit, NoticeSeverity,
+    },
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Deserializer};
@@ -160,11 +162,11 @@ async fn change(app: &App, id: &NoticeId, change: NoticeChange) -> Result<Value,
     }
 }
 
-fn edited<T>(given: Option<Option<T>>) -> Edit<T> {
+fn edited<T>(given: Option<Option<T>>) -> FieldEdit<T> {
     match given {
-        None => Edit::Keep,
-        Some(None) => Edit::Clear,
-        Some(Some(value)) => Edit::Set(value),
+        None => FieldEdit::Keep,
+        Some(None) => FieldEdit::Clear,
+        Some(Some(value)) => FieldEdit::Set(value),
     }
 }
 

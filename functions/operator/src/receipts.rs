@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use ecf::ReceiptState;
 use ecf_store::{
-    Failure, NOT_FOUND_PATIENCE, NotFoundBy, OUTCOME_UNKNOWN, OutboxEntry, Receipt, Recorded, Scope, StoreError,
-    Verdict,
+    Receipt, Scope, StoreError,
+    receipts::{Failure, NOT_FOUND_PATIENCE, NotFoundBy, OUTCOME_UNKNOWN, OutboxEntry, Recorded, Verdict},
 };
 use ecf_taxauth::where_to_look;
 use jiff::Timestamp;
@@ -67,15 +67,15 @@ pub(crate) async fn resolve(app: &App, one: &OneReceipt, outcome: Outcome) -> Re
     if seen.state != ReceiptState::Submitted {
         let lost = app
             .table
-            .record_outcome_unknown(&scope, &seen.public_id, seen.send_attempt, LOST, now);
+            .record_outcome_unknown(&scope, &seen.public_id, seen.sending.attempts, LOST, now);
         seen = written(lost.await?)?;
     }
     let resolved = match outcome {
-        Outcome::NotArrived if seen.track_id.is_some() => {
+        Outcome::NotArrived if seen.sending.track_id.is_some() => {
             let by = NotFoundBy::Operator;
             written(app.table.return_to_send(&scope, &seen, by, now).await?)?
         }
-        Outcome::TrackId(track_id) if seen.track_id.is_some() => {
+        Outcome::TrackId(track_id) if seen.sending.track_id.is_some() => {
             written(app.table.replace_track(&scope, &seen, &track_id, now).await?)?
         }
         Outcome::NotArrived => {
@@ -108,8 +108,8 @@ fn may_be_resolved(seen: &Receipt, outcome: &Outcome, now: Timestamp) -> Result<
         return Ok(());
     }
     let goes_on_until = match (seen.state, lost_send) {
-        (ReceiptState::Submitted, _) => seen.submitted_at.unwrap_or(seen.created_at) + NOT_FOUND_PATIENCE,
-        (_, Some(_)) => seen.send_started_at.unwrap_or(seen.created_at) + NOT_FOUND_PATIENCE,
+        (ReceiptState::Submitted, _) => seen.sending.submitted_at.unwrap_or(seen.created_at) + NOT_FOUND_PATIENCE,
+        (_, Some(_)) => seen.sending.started_at.unwrap_or(seen.created_at) + NOT_FOUND_PATIENCE,
         _ => {
             return refused(
                 "outcome_is_known",
@@ -125,7 +125,7 @@ fn may_be_resolved(seen: &Receipt, outcome: &Outcome, now: Timestamp) -> Result<
     }
     let can_be_looked_up = where_to_look(seen.scope.environment, seen.is_sent_as_summary()).is_some();
     match outcome {
-        Outcome::NotArrived if can_be_looked_up && seen.lookup_negatives == 0 => refused(
+        Outcome::NotArrived if can_be_looked_up && seen.sending.lookup_negatives == 0 => refused(
             "not_looked_up",
             "no look-up has said that the tax authority does not have it: requeue_receipt looks it up".to_owned(),
         ),
@@ -167,7 +167,13 @@ async fn judge(
         .await?;
     let receipt = written(recorded)?;
     app.table
-        .count_verdict(scope, receipt.day(), receipt.ecf_type, state, &receipt.monto_total)
+        .count_verdict(
+            scope,
+            receipt.day(),
+            receipt.fiscal.ecf_type,
+            state,
+            &receipt.fiscal.monto_total,
+        )
         .await?;
     Ok(receipt)
 }
@@ -227,11 +233,11 @@ fn nothing_to_do(receipt: &Receipt) -> OperatorError {
 
 fn view(receipt: &Receipt) -> Value {
     json!({
-        "public_id": receipt.public_id, "status": receipt.state, "encf": receipt.encf(), "ecf_type": receipt.ecf_type,
+        "public_id": receipt.public_id, "status": receipt.state, "encf": receipt.encf(), "ecf_type": receipt.fiscal.ecf_type,
         "created_at": receipt.created_at, "updated_at": receipt.updated_at, "scheduled_for": receipt.scheduled_for,
-        "send_attempt": receipt.send_attempt, "lease_until": receipt.lease_until, "track_id": receipt.track_id,
-        "lookup_negatives": receipt.lookup_negatives, "lost_track_ids": receipt.lost_track_ids,
-        "submitted_at": receipt.submitted_at, "operator_decision": receipt.operator_decision,
+        "send_attempt": receipt.sending.attempts, "lease_until": receipt.sending.lease_until, "track_id": receipt.sending.track_id,
+        "lookup_negatives": receipt.sending.lookup_negatives, "lost_track_ids": receipt.sending.lost_track_ids,
+        "submitted_at": receipt.sending.submitted_at, "operator_decision": receipt.operator_decision,
         "error_code": receipt.error_code, "error_message": receipt.error_message,
         "next_action_at": receipt.next_action_at,
     })

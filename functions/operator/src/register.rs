@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, BufReader, Cursor, Read as _};
 
 use bytes::Bytes;
-use ecf_store::NewRegister;
+use ecf_store::register::NewRegister;
 use ecf_taxauth::{BulkFile, Columns};
 use jiff::civil::Date;
 use serde::Deserialize;

@@ -1,6 +1,6 @@
 //! Which key encrypts the secrets, and those of earlier versions moved to the deployment's own key.
 
-use ecf_store::{CompanyId, KeptUnder};
+use ecf_store::{CompanyId, vault::KeptUnder};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

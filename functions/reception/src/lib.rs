@@ -34,8 +34,8 @@ use ecf_certificates::{CannotSign, Judge, usable_identity};
 use ecf_runtime::Clock;
 use ecf_runtime::env::Env;
 use ecf_store::{
-    AnnouncementId, Artifacts, Clients, Company, Door, ExchangeJob, Identities, InboxId, Profiles, QueueUrls, Queues,
-    Scope, Table, Vault,
+    AnnouncementId, Artifacts, Clients, ExchangeJob, Identities, InboxId, Profiles, QueueUrls, Queues, Scope, Table,
+    Vault, companies::Company, turns::Door,
 };
 use http::header::{ALLOW, AUTHORIZATION};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};

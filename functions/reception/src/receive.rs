@@ -8,7 +8,10 @@ use ecf::catalogue::CodigoMotivoNoRecibido;
 use ecf::messages::Arecf;
 use ecf::{Environment, FechaHora};
 use ecf_api::ApiError;
-use ecf_store::{ArtifactKind, AuthorityState, ContentHash, ForeignText, InboxId, InboxItem, Kept};
+use ecf_store::{
+    ArtifactKind, ContentHash, ForeignText, InboxId,
+    inbox::{AuthorityState, InboxItem, InboxItemCreated},
+};
 use ecf_webhooks::News;
 use jiff::Timestamp;
 use xmldsig::Identity;
@@ -70,13 +73,19 @@ pub(crate) async fn receive(app: &App, call: &Call, body: &[u8]) -> Result<Respo
     }
     let arecf = answer.received()?;
     match keep(app, &answer, good, document, &arecf).await? {
-        Kept::New => Ok(xml(arecf)),
-        Kept::Duplicate => answer.not_received(CodigoMotivoNoRecibido::EnvioDuplicado),
+        InboxItemCreated::New => Ok(xml(arecf)),
+        InboxItemCreated::Duplicate => answer.not_received(CodigoMotivoNoRecibido::EnvioDuplicado),
     }
 }
 
 /// Keeps a receipt with its acknowledgement and the news of it.
-async fn keep(app: &App, answer: &Answer<'_>, good: &Good, document: &[u8], arecf: &[u8]) -> Result<Kept, ApiError> {
+async fn keep(
+    app: &App,
+    answer: &Answer<'_>,
+    good: &Good,
+    document: &[u8],
+    arecf: &[u8],
+) -> Result<InboxItemCreated, ApiError> {
     let (scope, now) = (&answer.recipient.scope, answer.now);
     let Arrived { rnc_emisor, encf, .. } = answer.arrived;
     let header = &good.received.document.encabezado;
@@ -112,7 +121,7 @@ async fn keep(app: &App, answer: &Answer<'_>, good: &Good, document: &[u8], arec
     )?;
     let news = News::InboxReceived { item: &item }.announcement(scope, item.rnc_comprador.as_str(), now);
     let kept = app.table.keep_received(scope, &item, &good.signature, &news).await?;
-    if kept == Kept::New {
+    if kept == InboxItemCreated::New {
         tracing::info!(inbox.id = %item.id, %encf, issuer.rnc = %rnc_emisor, "a receipt was received");
         app.tell(scope, &news.id).await;
         if item.authority.is_some() {

@@ -16,7 +16,7 @@ use axum::routing::post;
 use ecf_certificates::CertificateTrust;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
-use ecf_store::{Clients, Door, QueueUrls, Queues, Table, Vault};
+use ecf_store::{Clients, QueueUrls, Queues, Table, Vault, turns::Door};
 use jiff::SignedDuration;
 
 /// What this function may touch; compare with its policies in `template.yaml`.

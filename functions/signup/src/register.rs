@@ -9,8 +9,11 @@ use ecf_api::{
 };
 use ecf_certificates::{Owner, open_p12, p12_warnings};
 use ecf_store::{
-    ApiKeyId, CertificateFile, CertificateSummary, CompanyCreated, CompanyId, KeyScope, NewApiKey, NewCompany,
-    NewSignup, Scope, SignupRecord, StoreError, WebhookJob, certificate_summary,
+    ApiKeyId, CertificateFile, CompanyId, Scope, StoreError, WebhookJob,
+    api_keys::{KeyScope, NewApiKey},
+    certificate_summary,
+    certificates::CertificateSummary,
+    companies::{CompanyCreated, NewCompany, NewSignup, SignupRecord},
 };
 use jiff::Timestamp;
 use serde::Serialize;

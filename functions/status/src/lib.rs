@@ -24,7 +24,7 @@ use axum::routing::get;
 use ecf_api::Keys;
 use ecf_runtime::Clock;
 use ecf_runtime::env::Env;
-use ecf_store::{Clients, Door, Register, Table, Vault};
+use ecf_store::{Clients, Register, Table, Vault, turns::Door};
 use ecf_taxauth::{Endpoints, Gates, StatusWatch, TaxAuth, TimeOuts};
 use jiff::SignedDuration;
 

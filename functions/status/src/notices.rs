@@ -13,7 +13,10 @@ use axum::extract::State;
 use ecf_api::{
     ApiError, Caller, CodedError, FieldError, Fields, FromFields, Instant, PathId, ValidQuery, ValidationError,
 };
-use ecf_store::{NoticeEvent, NoticeId, NoticeState};
+use ecf_store::{
+    NoticeId,
+    notices::{NoticeEvent, NoticeState},
+};
 use jiff::Timestamp;
 use utoipa::IntoParams;
 

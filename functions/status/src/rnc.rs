@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use ecf::Rnc;
 use ecf_api::{ApiError, CodedError, FieldError, Instant, ValidationError, Visitor};
-use ecf_store::{RegisterAnswer, Registered};
+use ecf_store::register::{RegisterAnswer, Registered};
 use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;

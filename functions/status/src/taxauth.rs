@@ -9,7 +9,7 @@ use axum::Json;
 use axum::extract::{Path, State};
 use ecf::Environment;
 use ecf_api::{ApiError, Caller, CodedError, FieldError, ValidationError};
-use ecf_store::Condition;
+use ecf_store::authority::AuthorityCondition;
 use ecf_taxauth::Checked;
 use jiff::SignedDuration;
 
@@ -24,7 +24,7 @@ const REFRESH_SPACING: SignedDuration = SignedDuration::from_secs(30);
 
 /// What the table knows of every environment.
 struct Known {
-    conditions: Vec<(Environment, Condition)>,
+    conditions: Vec<(Environment, AuthorityCondition)>,
     age: Age,
 }
 
@@ -45,7 +45,7 @@ impl App {
         Ok(Known { conditions, age })
     }
 
-    async fn condition(&self, environment: Environment) -> Result<Condition, ApiError> {
+    async fn condition(&self, environment: Environment) -> Result<AuthorityCondition, ApiError> {
         Ok(self.table.condition(environment).await?)
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use ecf::sending::{self, Grounds, Judgement};
-use ecf_store::{ModifiedReceipt, Receipt, ReceiptId};
+use ecf_store::{Receipt, ReceiptId, receipts::ModifiedReceipt};
 use ecf_taxauth::{Answer, Judged, Verdict};
 use xmldsig::Identity;
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ecf_runtime::Metric;
-use ecf_store::{Delivery, DeliveryId, EventKey, Scope, StoreError, Webhook};
+use ecf_store::{DeliveryId, EventKey, Scope, StoreError, deliveries::Delivery, webhooks::Webhook};
 use ecf_webhooks::decide::Answer;
 use ecf_webhooks::{DeliveryError, EventName, WebhookSecret, deliver};
 use jiff::Timestamp;
@@ -103,7 +103,7 @@ pub(crate) async fn attempt(
 /// The secret that signs: the one of this moment, so a new one serves retries too. `None` when what is kept does not open as
 /// this webhook's, which no retry mends.
 async fn open_secret(app: &App, scope: &Scope, webhook: &Webhook) -> Result<Option<WebhookSecret>, StoreError> {
-    let context = ecf_store::webhook_context(scope, &webhook.id);
+    let context = ecf_store::webhooks::webhook_context(scope, &webhook.id);
     let opened = match app.vault.open(&context, &webhook.sealed_secret).await {
         Ok(opened) => opened,
         Err(error @ StoreError::Corrupt { .. }) => {

@@ -2,8 +2,8 @@
 
 use ecf_runtime::Outcome;
 use ecf_store::{
-    AnnouncementId, EventKey, OutboxEntry, ReceiptId, Scope, StoreError, Subject, Undelivered, Webhook, WebhookJob,
-    waits::due_at,
+    AnnouncementId, EventKey, ReceiptId, Scope, StoreError, Subject, WebhookJob, receipts::OutboxEntry,
+    undelivered::Undelivered, waits::due_at, webhooks::Webhook,
 };
 use ecf_webhooks::decide::{Happened, Health, Pending, Place, Step, decide};
 use ecf_webhooks::{event_body, matches};

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
-use ecf_store::{Pause, Scope, StoreError, Webhook, WebhookJob};
+use ecf_store::{
+    Scope, StoreError, WebhookJob,
+    webhooks::{Pause, Webhook},
+};
 use ecf_webhooks::News;
 use ecf_webhooks::decide::HealthChange;
 use jiff::Timestamp;

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use ecf_store::{Scope, StoreError, Undelivered, Webhook, WebhookId, waits::due_at};
+use ecf_store::{Scope, StoreError, WebhookId, undelivered::Undelivered, waits::due_at, webhooks::Webhook};
 use jiff::Timestamp;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;

@@ -4,8 +4,10 @@ use std::time::Duration;
 
 use ecf_runtime::Outcome;
 use ecf_store::{
-    EventKey, Scope, StoreError, Subject, Undelivered, Webhook, WebhookId, WebhookJob,
+    EventKey, Scope, StoreError, Subject, WebhookId, WebhookJob,
+    undelivered::Undelivered,
     waits::{WEBHOOK_LEASE, due_at},
+    webhooks::Webhook,
 };
 use ecf_webhooks::decide::{GiveUp, Happened, Health, Pending, Place, Step, decide};
 use jiff::Timestamp;

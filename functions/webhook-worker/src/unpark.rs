@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use ecf_runtime::Outcome;
-use ecf_store::{Scope, StoreError, Undelivered, Webhook, WebhookId, WebhookJob, waits::WEBHOOK_LEASE};
+use ecf_store::{
+    Scope, StoreError, WebhookId, WebhookJob, undelivered::Undelivered, waits::WEBHOOK_LEASE, webhooks::Webhook,
+};
 use ecf_webhooks::decide::{Happened, Health, Pending, Place, Step, decide};
 use futures::future::join_all;
 use jiff::Timestamp;

@@ -4,7 +4,10 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use ecf_api::{ApiError, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError};
-use ecf_store::{NewWebhook, WEBHOOK_LIMIT, WebhookCreated, WebhookId, webhook_context};
+use ecf_store::{
+    WebhookId,
+    webhooks::{NewWebhook, WEBHOOK_LIMIT, WebhookCreated, webhook_context},
+};
 use ecf_webhooks::{Subscription, SubscriptionError, WebhookSecret};
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -7,7 +7,8 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use ecf_api::{ApiError, Caller, CodedError, ValidationError};
 use ecf_store::{
-    Delivery, DeliveryId, EventKey, Scope, Subject, Undelivered, WebhookId, WebhookJob, waits::MESSAGE_GRACE,
+    DeliveryId, EventKey, Scope, Subject, WebhookId, WebhookJob, deliveries::Delivery, undelivered::Undelivered,
+    waits::MESSAGE_GRACE,
 };
 use ecf_webhooks::event_body;
 use serde::Serialize;

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use ecf_api::{ApiError, Caller, CodedError, PathId, ValidationError};
-use ecf_store::{Delivery, DeliveryId, Scope, WebhookId, webhook_context};
+use ecf_store::{DeliveryId, Scope, WebhookId, deliveries::Delivery, webhooks::webhook_context};
 use ecf_webhooks::{EventName, WebhookSecret, deliver, test_event_body};
 use jiff::SignedDuration;
 use serde::Serialize;

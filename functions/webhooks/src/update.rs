@@ -3,7 +3,10 @@
 use axum::Json;
 use axum::extract::State;
 use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, PathId, ValidJson, ValidationError};
-use ecf_store::{Scope, Webhook, WebhookChanges, WebhookId};
+use ecf_store::{
+    Scope, WebhookId,
+    webhooks::{Webhook, WebhookChanges},
+};
 use utoipa::ToSchema;
 
 use crate::App;

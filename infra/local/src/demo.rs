@@ -7,8 +7,10 @@ use ecf_api::ApiKeySecret;
 use ecf_runtime::{Clock, Error};
 use ecf_stack::Provisioned;
 use ecf_store::{
-    ApiKeyId, CertificateFile, Clients, CompanyCreated, CompanyId, KeyScope, NewApiKey, NewCompany, Scope, Table,
-    Vault, certificate_summary,
+    ApiKeyId, CertificateFile, Clients, CompanyId, Scope, Table, Vault,
+    api_keys::{KeyScope, NewApiKey},
+    certificate_summary,
+    companies::{CompanyCreated, NewCompany},
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

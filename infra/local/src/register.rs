@@ -1,7 +1,7 @@
 //! A small register of fictitious taxpayers, so that look-ups find entries; `load_register` replaces it.
 
 use ecf_stack::Provisioned;
-use ecf_store::{Clients, NewRegister, Register};
+use ecf_store::{Clients, Register, register::NewRegister};
 use ecf_taxauth::{BulkFile, Columns};
 use jiff::Timestamp;
 

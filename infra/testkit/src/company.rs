@@ -6,8 +6,12 @@ use ecf::{Environment, Fecha, ReceiptType, Rnc};
 use ecf_api::ApiKeySecret;
 use ecf_runtime::random;
 use ecf_store::{
-    ApiKeyId, CertificateActivated, CertificateFile, CompanyCreated, CompanyId, KeyScope, NewApiKey, NewCompany,
-    NewRange, Numbering, Opened, Scope, certificate_summary,
+    ApiKeyId, CertificateFile, CompanyId, Scope,
+    api_keys::{KeyScope, NewApiKey},
+    certificate_summary,
+    certificates::CertificateActivated,
+    companies::{CompanyCreated, NewCompany},
+    numbers::{NewRange, Numbering, RangeOpened},
 };
 use futures::future::join_all;
 use jiff::Timestamp;
@@ -194,7 +198,7 @@ impl<'s> CompanyBuilder<'s> {
                 .open_range(scope, range)
                 .await
                 .expect("the table answers");
-            assert_eq!(opened, Opened::New);
+            assert_eq!(opened, RangeOpened::New);
         }
     }
 }

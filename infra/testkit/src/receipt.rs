@@ -4,8 +4,8 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::messages::Rfce;
 use ecf::{Amounts, Draft, Encf, Fecha, FechaHora, Node, Numbered, ReceiptState, ReceiptType};
 use ecf_store::{
-    ContentHash, Created, Mode, NewNote, NewReceipt, OutboxEntry, Receipt, ReceiptId, Scope, Signed, SubmissionJob,
-    Verdict,
+    ContentHash, Receipt, ReceiptId, Scope, SubmissionJob,
+    receipts::{Created, Mode, NewNote, NewReceipt, OutboxEntry, Signed, Verdict},
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -77,7 +77,7 @@ impl TestStack {
         item["PrecioUnitarioItem"] = json!(amount);
         item["MontoItem"] = json!(amount);
         payload["InformacionReferencia"] = json!({
-            "NCFModificado": modifies.to_string(), "FechaNCFModificado": on.fecha_emision.to_string(), "CodigoModificacion": code,
+            "NCFModificado": modifies.to_string(), "FechaNCFModificado": on.fiscal.fecha_emision.to_string(), "CodigoModificacion": code,
         });
         let note = NewNote {
             modifies,
@@ -85,7 +85,7 @@ impl TestStack {
             held: true,
             amount: amount.parse().expect("the test gave an amount"),
             owner: on.public_id,
-            monto_total: on.monto_total.parse().expect("the kit wrote the amount"),
+            monto_total: on.fiscal.monto_total.parse().expect("the kit wrote the amount"),
         };
         Box::pin(self.signed(company, encf, key, &payload, Some(note))).await
     }

@@ -2,7 +2,10 @@
 //! its event published.
 
 use ecf::{Encf, Rnc};
-use ecf_store::{ArtifactKind, AuthorityState, ContentHash, InboxId, InboxItem, Kept, SpeaksFor};
+use ecf_store::{
+    ArtifactKind, ContentHash, InboxId,
+    inbox::{AuthorityState, InboxItem, InboxItemCreated, SpeaksFor},
+};
 use ecf_webhooks::News;
 
 use crate::{FOREIGN_RNC, TestCompany, TestStack};
@@ -71,6 +74,6 @@ impl TestStack {
         let news = News::InboxReceived { item };
         let news = news.announcement(&company.scope, company.rnc.as_str(), item.received_at);
         let kept = self.table().keep_received(&company.scope, item, &item.xml, &news).await;
-        assert_eq!(kept.expect("the table takes items"), Kept::New);
+        assert_eq!(kept.expect("the table takes items"), InboxItemCreated::New);
     }
 }

@@ -11,7 +11,11 @@ use std::{
 use axum::{Json, Router, routing::post};
 use ecf::{Environment, Fecha, ReceiptType};
 use ecf_runtime::{BatchItemFailure, Message, Outcome, SqsBatchResponse, SqsEvent, SqsRecord, process_batch};
-use ecf_store::{CompanyCreated, CompanyId, NewCompany, Numbering, Take, WebhookJob};
+use ecf_store::{
+    CompanyId, WebhookJob,
+    companies::{CompanyCreated, NewCompany},
+    numbers::{NextNumber, Numbering},
+};
 use ecf_testkit::{Fault, P12_PIN, Queue, Receiver, TestStack, Timeline, request, test_p12};
 use http::Method;
 use serde_json::{Value, json};
@@ -43,7 +47,7 @@ async fn a_company_is_ready_to_issue() {
         .await
         .unwrap();
     assert!(
-        matches!(taken, Take::Taken { encf, .. } if encf.to_string() == "E310005000000"),
+        matches!(taken, NextNumber::Taken { encf, .. } if encf.to_string() == "E310005000000"),
         "{taken:?}"
     );
 }
@@ -349,7 +353,7 @@ async fn a_signed_receipt_is_one_that_issuing_could_have_made() {
             .await;
         assert_eq!(found.unwrap(), Some(receipt.clone()));
         assert_eq!(receipt.is_sent_as_summary(), encf.starts_with("E32"));
-        let hash = receipt.signed.unwrap().signed_xml;
+        let hash = receipt.fiscal.signed.unwrap().signed_xml;
         let kind = ecf_store::ArtifactKind::SignedXml;
         let (created_at, id) = (receipt.created_at, receipt.public_id);
         let bytes = stack

@@ -13,7 +13,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use ecf_store::SHARDS;
+use ecf_store::due::SHARDS;
 use housekeeping::turns::{BUDGET, EVERY, LOOK, REACH, in_turns, room};
 
 /// Receipts of two days, at 30 million a month.

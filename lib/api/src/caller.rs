@@ -6,7 +6,7 @@
 
 use axum::extract::{FromRef, FromRequestParts, MatchedPath};
 use ecf::{Environment, Rnc};
-use ecf_store::{ApiKey, ApiKeyId, CompanyId, Scope};
+use ecf_store::{ApiKeyId, CompanyId, Scope, api_keys::ApiKey};
 use http::request::Parts;
 
 use crate::{ApiError, FieldError, layers::needs};

@@ -64,7 +64,9 @@ impl From<CannotSign> for ApiError {
     fn from(error: CannotSign) -> Self {
         let message = error.to_string();
         match error {
-            CannotSign::Unusable(error) => ApiError::conflict(FailReason::CertificateUnusable.as_str(), message).caused_by(error),
+            CannotSign::Unusable(error) => {
+                ApiError::conflict(FailReason::CertificateUnusable.as_str(), message).caused_by(error)
+            }
             CannotSign::Missing => ApiError::conflict(FailReason::CertificateMissing.as_str(), message),
             CannotSign::NotValid { .. } => ApiError::conflict(FailReason::CertificateNotValid.as_str(), message),
             CannotSign::Vault(error) => error.into(),

@@ -24,7 +24,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ecf::{Node, Piece, Violation};
-use ecf_store::Edit;
+use ecf_store::FieldEdit;
 
 use crate::error::field::{MOST_LISTED, count_others};
 use crate::error::secret::is_secret;
@@ -104,11 +104,11 @@ impl Fields {
     }
 
     /// The edit of a value that `null` clears: set to the given value, cleared by `null`, otherwise unchanged.
-    pub fn edit<T>(&self, name: &str, value: Option<T>) -> Edit<T> {
+    pub fn edit<T>(&self, name: &str, value: Option<T>) -> FieldEdit<T> {
         match value {
-            Some(value) => Edit::Set(value),
-            None if self.is_null(name) => Edit::Clear,
-            None => Edit::Keep,
+            Some(value) => FieldEdit::Set(value),
+            None if self.is_null(name) => FieldEdit::Clear,
+            None => FieldEdit::Keep,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use axum::extract::{FromRequestParts, Query};
 use ecf::Node;
-use ecf_store::{Position, Span};
+use ecf_store::receipts::{Position, Span};
 use http::{Uri, request::Parts};
 use jiff::Timestamp;
 use utoipa::IntoParams;

@@ -1,6 +1,6 @@
 //! Responses that several functions share.
 
-use ecf_store::Position;
+use ecf_store::receipts::Position;
 use serde::Serialize;
 use utoipa::ToSchema;
 

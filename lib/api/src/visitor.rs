@@ -6,7 +6,10 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use axum::extract::FromRequestParts;
 use ecf_runtime::SourceAddress;
-use ecf_store::{Door, Table, Turn};
+use ecf_store::{
+    Table,
+    turns::{Door, Turn},
+};
 use http::request::Parts;
 use jiff::Timestamp;
 

@@ -1,7 +1,7 @@
 //! The judgement of a signer.
 
 use ecf::Rnc;
-use ecf_store::{KeptSecret, OperatorSecret, SpeaksFor, StoreError, Vault};
+use ecf_store::{KeptSecret, OperatorSecret, StoreError, Vault, inbox::SpeaksFor};
 use jiff::{SignedDuration, Timestamp};
 use xmldsig::{Authorities, AuthoritiesError, CertificateError, Chain, UntrustedError};
 

@@ -26,7 +26,7 @@ mod sheet;
 use std::io;
 
 use bytes::Bytes;
-use ecf_store::{ContentHash, Exports, Identities, KeptExport, StoreError, Table};
+use ecf_store::{ContentHash, Exports, Identities, StoreError, Table, exports::KeptExport};
 use futures::{Stream, StreamExt as _, future::BoxFuture, stream};
 use tokio::sync::mpsc;
 use tokio::task::{JoinError, JoinHandle};

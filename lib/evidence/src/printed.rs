@@ -7,7 +7,7 @@
 use bytes::Bytes;
 use ecf::{ReceiptState, StampHosts};
 use ecf_ri::{Format, Mode, Options, RiError};
-use ecf_store::{ArtifactKind, Artifacts, CompanyId, ContentHash, Receipt, Signed, StoreError, Table};
+use ecf_store::{ArtifactKind, Artifacts, CompanyId, ContentHash, Receipt, StoreError, Table, receipts::Signed};
 
 use crate::design::{self, Prepared};
 

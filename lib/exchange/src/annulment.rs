@@ -7,7 +7,11 @@
 use std::time::Duration;
 
 use ecf::Rnc;
-use ecf_store::{Annulment, AnnulmentState, ArtifactKind, ExchangeJob, NumbersTaken, Scope, StoreError, waits};
+use ecf_store::{
+    ArtifactKind, ExchangeJob, Scope, StoreError,
+    annulments::{Annulment, AnnulmentState, NumbersTaken},
+    waits,
+};
 use ecf_taxauth::{Ruling, Upload};
 
 use crate::Exchange;

@@ -10,7 +10,8 @@ use ecf::messages::acecf::DetalleAprobacionComercial;
 use ecf::{Amounts, Encf, Monto, ReceiptState, structure};
 use ecf_certificates::{Judge, SignedBy, Signer, TrustError};
 use ecf_store::{
-    AnnouncementId, Answered, ArtifactKind, Artifacts, BuyerAnswer, ContentHash, Receipt, Scope, StoreError, Table,
+    AnnouncementId, ArtifactKind, Artifacts, ContentHash, Receipt, Scope, StoreError, Table,
+    receipts::{AnswerRecorded, BuyerAnswer},
 };
 use ecf_webhooks::News;
 use jiff::Timestamp;
@@ -114,8 +115,8 @@ pub fn may_be_approved(encf: &Encf) -> Result<(), NotTaken> {
 /// # Errors
 /// The field that does not match, or that the record holds no amount to compare.
 pub fn hold_against(detail: &DetalleAprobacionComercial, receipt: &Receipt) -> Result<(), NotTaken> {
-    if !receipt.ecf_type.is_approved_by_buyers() {
-        let why = format!("receipts of type {} are not approved", receipt.ecf_type);
+    if !receipt.fiscal.ecf_type.is_approved_by_buyers() {
+        let why = format!("receipts of type {} are not approved", receipt.fiscal.ecf_type);
         return Err(NotTaken::because("type_not_approved", why));
     }
     let is_valid = matches!(
@@ -132,16 +133,19 @@ pub fn hold_against(detail: &DetalleAprobacionComercial, receipt: &Receipt) -> R
     let differs = |field: &str, given: &dyn std::fmt::Display| {
         NotTaken::because("differs_from_receipt", format!("{field} {given} is not the receipt's"))
     };
-    if let Some(given) = detail.fecha_emision.filter(|given| *given != receipt.fecha_emision) {
+    if let Some(given) = detail
+        .fecha_emision
+        .filter(|given| *given != receipt.fiscal.fecha_emision)
+    {
         return Err(differs("FechaEmision", &given));
     }
-    let total = Monto::parse(&receipt.monto_total, Amounts::Verbatim).ok();
+    let total = Monto::parse(&receipt.fiscal.monto_total, Amounts::Verbatim).ok();
     let is_other = |given: &&Monto| total.as_ref().is_none_or(|total| total.value() != given.value());
     if let Some(given) = detail.monto_total.as_ref().filter(is_other) {
         return Err(differs("MontoTotal", given));
     }
     let buyer = detail.rnc_comprador.as_ref();
-    if let Some(given) = buyer.filter(|given| receipt.rnc_comprador.as_deref() != Some(given.as_str())) {
+    if let Some(given) = buyer.filter(|given| receipt.fiscal.rnc_comprador.as_deref() != Some(given.as_str())) {
         return Err(differs("RNCComprador", given));
     }
     Ok(())
@@ -174,14 +178,14 @@ pub async fn keep(
         .put(scope, receipt.created_at, id, ArtifactKind::Acecf, document.to_vec())
         .await?;
     let news = News::ApprovalReceived { receipt, answer: &kept };
-    let news = news.announcement(scope, receipt.company_rnc.as_str(), now);
+    let news = news.announcement(scope, receipt.fiscal.company_rnc.as_str(), now);
     Ok(match table.record_buyer_answer(scope, id, &kept, &news).await? {
-        Answered::Now => {
+        AnswerRecorded::Now => {
             tracing::info!(receipt.id = %id, estado = kept.estado.code(), "a buyer answered a receipt");
             Ok(Some(news.id))
         }
-        Answered::Already(earlier) if earlier.estado == answer.estado => Ok(None),
-        Answered::Already(_) => Err(NotTaken::because(
+        AnswerRecorded::Already(earlier) if earlier.estado == answer.estado => Ok(None),
+        AnswerRecorded::Already(_) => Err(NotTaken::because(
             "answered_already",
             "the buyer gave another answer to this receipt before",
         )),

@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
-use ecf_store::{Approval, ArtifactKind, ExchangeJob, ForeignText, Scope, StoreError, Told, ToldState, waits};
+use ecf_store::{
+    ArtifactKind, ExchangeJob, ForeignText, Scope, StoreError,
+    approvals::{Approval, Transmission, TransmissionState},
+    waits,
+};
 use ecf_taxauth::{DirectoryError, Ruling, TaxAuthError, Upload, Wanted};
 use jiff::Timestamp;
 use xmldsig::Identity;
@@ -76,7 +80,7 @@ impl Exchange {
         if wait.is_none() {
             for told in [&mut approval.issuer, &mut approval.authority] {
                 if told.is_pending() {
-                    told.state = ToldState::GivenUp;
+                    told.state = TransmissionState::GivenUp;
                     tracing::error!(approval.id = %approval.id, encf = %approval.encf, words = told.words.as_deref(), "an approval could not be told for days");
                 }
             }
@@ -103,7 +107,7 @@ impl Exchange {
         identity: &Identity,
         xml: &[u8],
         patience: Duration,
-    ) -> (Told, Option<String>) {
+    ) -> (Transmission, Option<String>) {
         if !approval.authority.is_pending() {
             return (approval.authority.clone(), None);
         }
@@ -117,10 +121,10 @@ impl Exchange {
         match ruling {
             Ok(Ok(ruling)) => {
                 let answer = ruling.answer();
-                let told = Told {
+                let told = Transmission {
                     state: match ruling {
-                        Ruling::Taken(_) => ToldState::Taken,
-                        Ruling::Refused(_) => ToldState::Refused,
+                        Ruling::Taken(_) => TransmissionState::Taken,
+                        Ruling::Refused(_) => TransmissionState::Refused,
                     },
                     words: answer.words().or_else(|| answer.estado.clone()).map(Into::into),
                     at: Some(now),
@@ -144,7 +148,7 @@ impl Exchange {
         identity: &Identity,
         xml: &[u8],
         patience: Duration,
-    ) -> Told {
+    ) -> Transmission {
         if !approval.issuer.is_pending() {
             return approval.issuer.clone();
         }
@@ -155,7 +159,13 @@ impl Exchange {
         }
     }
 
-    async fn try_to_tell_issuer(&self, scope: &Scope, approval: &Approval, identity: &Identity, xml: &[u8]) -> Told {
+    async fn try_to_tell_issuer(
+        &self,
+        scope: &Scope,
+        approval: &Approval,
+        identity: &Identity,
+        xml: &[u8],
+    ) -> Transmission {
         let now = self.clock.now();
         let to = match &approval.receiver_url {
             Some(url) => Addressee {
@@ -175,14 +185,14 @@ impl Exchange {
         };
         let service = PeerService::AprobacionComercial;
         match self.peers.send(service, &to, identity, document, now).await {
-            Ok(reply) if reply.is_success() => Told {
-                state: ToldState::Taken,
+            Ok(reply) if reply.is_success() => Transmission {
+                state: TransmissionState::Taken,
                 words: None,
                 at: Some(now),
             },
             // The standard defines two answers, 200 and 400.
-            Ok(reply) if matches!(reply.status, 400 | 422) => Told {
-                state: ToldState::Refused,
+            Ok(reply) if matches!(reply.status, 400 | 422) => Transmission {
+                state: TransmissionState::Refused,
                 words: Some(excerpt(&reply).into()),
                 at: Some(now),
             },
@@ -197,7 +207,7 @@ impl Exchange {
         approval: &Approval,
         identity: &Identity,
         now: Timestamp,
-    ) -> Result<Addressee, Told> {
+    ) -> Result<Addressee, Transmission> {
         let session = self
             .tokens
             .session(scope.environment, identity)
@@ -223,14 +233,14 @@ impl Exchange {
                     authentication,
                     is_listed: true,
                 })
-                .ok_or_else(|| Told {
-                    state: ToldState::NotListed,
+                .ok_or_else(|| Transmission {
+                    state: TransmissionState::NotListed,
                     words: Some("the issuer has no address in the directory".into()),
                     at: Some(now),
                 })
             }
-            Err(DirectoryError::Authority(error @ TaxAuthError::NotOffered { .. })) => Err(Told {
-                state: ToldState::NotListed,
+            Err(DirectoryError::Authority(error @ TaxAuthError::NotOffered { .. })) => Err(Transmission {
+                state: TransmissionState::NotListed,
                 words: Some(error.to_string().into()),
                 at: Some(now),
             }),
@@ -239,17 +249,17 @@ impl Exchange {
     }
 }
 
-fn pending(words: impl Into<ForeignText>, now: Timestamp) -> Told {
-    Told {
-        state: ToldState::Pending,
+fn pending(words: impl Into<ForeignText>, now: Timestamp) -> Transmission {
+    Transmission {
+        state: TransmissionState::Pending,
         words: Some(words.into()),
         at: Some(now),
     }
 }
 
-fn not_needed(words: impl Into<ForeignText>, now: Timestamp) -> Told {
-    Told {
-        state: ToldState::NotNeeded,
+fn not_needed(words: impl Into<ForeignText>, now: Timestamp) -> Transmission {
+    Transmission {
+        state: TransmissionState::NotNeeded,
         words: Some(words.into()),
         at: Some(now),
     }

@@ -6,7 +6,7 @@
 //! [`PERSISTENT_FAILURES`] failures over at least a minute. A success clears all failures, so neither rule needs a
 //! count of the callers.
 
-use ecf_store::{Breaker, Cause, Failures, Open};
+use ecf_store::breaker::{Breaker, Cause, Failures, OpenBreaker};
 use jiff::{SignedDuration, Timestamp};
 
 /// Parties whose failures open the breaker, without a success in between.
@@ -112,7 +112,7 @@ pub(crate) fn after_status(breaker: &Breaker, available: bool, now: Timestamp) -
 
 fn opened(cause: Cause, now: Timestamp) -> Breaker {
     Breaker {
-        open: Some(Open {
+        open: Some(OpenBreaker {
             since: now,
             cause,
             probe_at: now + HELD_FOR,

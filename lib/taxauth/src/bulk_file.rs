@@ -6,7 +6,7 @@
 
 use std::io::{self, BufRead};
 
-use ecf_store::Taxpayer;
+use ecf_store::register::Taxpayer;
 
 /// A longer line is counted as unreadable.
 const LONGEST_LINE_BYTES: u64 = 16 * 1024;

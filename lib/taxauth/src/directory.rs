@@ -4,7 +4,7 @@
 //! cannot be queried, an expired entry is returned together with its age and the error.
 
 use ecf::Rnc;
-use ecf_store::{DirectoryListing, StoreError, Table};
+use ecf_store::{StoreError, Table, directory::DirectoryListing};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::error::TaxAuthError;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use ecf::Environment;
-use ecf_store::Host;
+use ecf_store::breaker::Host;
 use url::Url;
 
 /// One of the authority's services, named as its own documents name it.

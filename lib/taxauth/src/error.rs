@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use ecf::Environment;
-use ecf_store::Host;
+use ecf_store::breaker::Host;
 
 use crate::answer::Answer;
 use crate::endpoints::Service;

@@ -11,7 +11,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use ecf::Environment;
 use ecf_runtime::Clock;
-use ecf_store::{Breaker, Condition, Host, Table, Window};
+use ecf_store::{
+    Table,
+    authority::{AuthorityCondition, MaintenanceWindow},
+    breaker::{Breaker, Host},
+};
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Mutex;
 
@@ -42,7 +46,7 @@ pub struct Gates {
 }
 
 struct Known {
-    condition: Condition,
+    condition: AuthorityCondition,
     read_at: Timestamp,
 }
 
@@ -224,7 +228,7 @@ impl Gates {
 
 /// The maintenance window that is active now; of several, the one that ends last.
 #[must_use]
-pub fn current_window(condition: &Condition, now: Timestamp) -> Option<Window> {
+pub fn current_window(condition: &AuthorityCondition, now: Timestamp) -> Option<MaintenanceWindow> {
     let windows = condition.windows().iter().copied();
     windows
         .filter(|window| window.start <= now && now < window.end)
@@ -233,7 +237,7 @@ pub fn current_window(condition: &Condition, now: Timestamp) -> Option<Window> {
 
 /// Whether a call to a host may be made: announced windows first, then the breaker.
 #[must_use]
-pub fn passage(condition: &Condition, host: Host, now: Timestamp) -> Passage {
+pub fn passage(condition: &AuthorityCondition, host: Host, now: Timestamp) -> Passage {
     match current_window(condition, now) {
         Some(window) => Passage::Closed(window.end),
         None => breaker::passage(condition.breaker(host), now),
@@ -245,7 +249,7 @@ pub fn passage(condition: &Condition, host: Host, now: Timestamp) -> Passage {
 /// Summaries go to their own host, but with a token from the other one. A cached token may outlast an outage of an
 /// hour, but this is not guaranteed, so summaries count as held when either host is.
 #[must_use]
-pub fn held_until(condition: &Condition, now: Timestamp) -> [Option<Timestamp>; 2] {
+pub fn held_until(condition: &AuthorityCondition, now: Timestamp) -> [Option<Timestamp>; 2] {
     let until = |host| match passage(condition, host, now) {
         Passage::Free => None,
         Passage::Probe => Some(now),

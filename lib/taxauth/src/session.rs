@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ecf::{Encf, Environment, Rnc};
-use ecf_store::{CompanyId, DirectoryEntry};
+use ecf_store::{CompanyId, directory::DirectoryEntry};
 use xmldsig::Identity;
 
 use crate::endpoints::Service;

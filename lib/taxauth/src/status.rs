@@ -6,7 +6,7 @@
 use std::fmt;
 
 use ecf::Environment;
-use ecf_store::{ServiceStatus, Window};
+use ecf_store::authority::{MaintenanceWindow, ServiceStatus};
 use jiff::civil::{Date, Time};
 use jiff::tz::Offset;
 use reqwest::header::{ACCEPT, AUTHORIZATION};
@@ -79,7 +79,7 @@ impl StatusService {
     }
 
     /// The announced maintenance windows (`obtenerventanasmantenimiento`), without those that cannot be read.
-    pub(crate) async fn windows(&self) -> Result<Vec<(Environment, Window)>, StatusError> {
+    pub(crate) async fn windows(&self) -> Result<Vec<(Environment, MaintenanceWindow)>, StatusError> {
         let body = self.ask("obtenerventanasmantenimiento", &[]).await?;
         let record = body.as_record().filter(|record| record.has(WINDOWS));
         let record = record.ok_or(StatusError::Odd("maintenance windows"))?;
@@ -167,7 +167,7 @@ fn environment(name: &str) -> Option<Environment> {
 }
 
 /// The windows of one entry, one for each day.
-fn windows(value: &Value) -> Vec<(Environment, Window)> {
+fn windows(value: &Value) -> Vec<(Environment, MaintenanceWindow)> {
     let Value::Record(record) = value else {
         return Vec::new();
     };
@@ -195,7 +195,7 @@ fn texts(value: &Value) -> Vec<&str> {
 }
 
 /// The hours of a day in Santo Domingo, −04:00 all year. An end that is not after the start belongs to the next day.
-fn window(day: &str, start: Time, end: Time) -> Option<Window> {
+fn window(day: &str, start: Time, end: Time) -> Option<MaintenanceWindow> {
     let mut parts = day.split('-').map(|part| part.trim().parse::<i16>().ok());
     let (Some(day), Some(month), Some(year), None) = (parts.next()?, parts.next()?, parts.next()?, parts.next()) else {
         return None;
@@ -203,7 +203,7 @@ fn window(day: &str, start: Time, end: Time) -> Option<Window> {
     let day = Date::new(year, month.try_into().ok()?, day.try_into().ok()?).ok()?;
     let last = if end > start { day } else { day.tomorrow().ok()? };
     let offset = Offset::constant(-4);
-    Some(Window {
+    Some(MaintenanceWindow {
         start: offset.to_timestamp(day.to_datetime(start)).ok()?,
         end: offset.to_timestamp(last.to_datetime(end)).ok()?,
     })

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use ecf::Environment;
 use ecf_runtime::Clock;
-use ecf_store::{StoreError, StoredToken, Table, Vault};
+use ecf_store::{StoreError, Table, Vault, tokens::StoredToken};
 use jiff::SignedDuration;
 use lru::LruCache;
 use tokio::sync::Semaphore;

@@ -5,7 +5,9 @@
 
 use ecf::Environment;
 use ecf_store::{
-    AuthorityStatus, Condition, Host, KeptSecret, OperatorSecret, ServiceStatus, StoreError, Table, Vault, Window,
+    KeptSecret, OperatorSecret, StoreError, Table, Vault,
+    authority::{AuthorityCondition, AuthorityStatus, MaintenanceWindow, ServiceStatus},
+    breaker::Host,
 };
 use jiff::{SignedDuration, Timestamp};
 
@@ -36,7 +38,7 @@ pub struct StatusWatch {
 /// The answers of one check.
 struct Answers {
     services: Result<Vec<Listed>, StatusError>,
-    windows: Result<Vec<(Environment, Window)>, StatusError>,
+    windows: Result<Vec<(Environment, MaintenanceWindow)>, StatusError>,
     available: [(Environment, Result<bool, StatusError>); Environment::ALL.len()],
 }
 
@@ -97,7 +99,7 @@ impl StatusWatch {
         let before = self.table.condition(environment).await?;
         let status = answers.status(environment, before.status.as_ref(), now);
         self.table.record_status(environment, &status).await?;
-        let condition = Condition {
+        let condition = AuthorityCondition {
             status: Some(status),
             ..before
         };

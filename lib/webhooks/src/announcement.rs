@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use ecf_store::{Announcement, AnnouncementId, Queues, Scope, StoreError, Table, WebhookJob};
+use ecf_store::{AnnouncementId, Queues, Scope, StoreError, Table, WebhookJob, announcements::Announcement};
 use jiff::Timestamp;
 use serde::Serialize;
 

@@ -17,7 +17,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use ecf_store::{Undelivered, Webhook};
+use ecf_store::{undelivered::Undelivered, webhooks::Webhook};
 use jiff::Timestamp;
 
 use crate::backoff::{DEAD_AFTER, PAUSE_AFTER, WINDOW, backoff};

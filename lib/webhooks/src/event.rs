@@ -5,7 +5,12 @@
 
 use ecf::ReceiptType;
 use ecf::catalogue::EstadoAprobacion;
-use ecf_store::{Announcement, AuthorityState, BuyerAnswer, InboxItem, Receipt, Scope, WebhookId};
+use ecf_store::{
+    Receipt, Scope, WebhookId,
+    announcements::Announcement,
+    inbox::{AuthorityState, InboxItem},
+    receipts::BuyerAnswer,
+};
 use jiff::{Timestamp, civil::Date};
 
 use crate::announcement::Head;
@@ -369,9 +374,9 @@ impl News<'_> {
                 ApprovalReceivedEvent {
                     environment,
                     receipt_id: receipt.public_id.to_string(),
-                    ecf_type: receipt.ecf_type.as_str(),
+                    ecf_type: receipt.fiscal.ecf_type.as_str(),
                     encf: receipt.encf().map(ToString::to_string),
-                    rnc_comprador: receipt.rnc_comprador.as_deref(),
+                    rnc_comprador: receipt.fiscal.rnc_comprador.as_deref(),
                     buyer_status: match answer.estado {
                         EstadoAprobacion::Aceptado => "approved",
                         EstadoAprobacion::Rechazado => "rejected",

@@ -72,18 +72,18 @@ payload! {
 pub fn event_body(receipt: &Receipt, stamp_hosts: &StampHosts) -> Result<(EventName, Vec<u8>), NotFinal> {
     let state = receipt.state;
     let event = EventName::of_state(state).ok_or(NotFinal { state })?;
-    let signed = receipt.signed.as_ref();
+    let signed = receipt.fiscal.signed.as_ref();
     let security_code = signed.map(|signed| signed.security_code.as_str());
     let taxauth_response = receipt.taxauth_response.as_deref().and_then(object);
     let body = bytes(&VerdictEvent {
         event: event.as_str(),
         public_id: &receipt.public_id.to_string(),
-        company_rnc: &receipt.company_rnc.to_string(),
-        ecf_type: &receipt.ecf_type.to_string(),
+        company_rnc: &receipt.fiscal.company_rnc.to_string(),
+        ecf_type: &receipt.fiscal.ecf_type.to_string(),
         encf: receipt.encf().map(ToString::to_string).as_deref(),
         status: &state.to_string(),
-        track_id: receipt.track_id.as_deref(),
-        track_number: receipt.track_id.as_deref(),
+        track_id: receipt.sending.track_id.as_deref(),
+        track_number: receipt.sending.track_id.as_deref(),
         security_code,
         taxauth_security_code: security_code,
         dgii_security_code: security_code,

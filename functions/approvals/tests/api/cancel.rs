@@ -1,7 +1,7 @@
 //! `POST /api/v1/ecf/cancellations`.
 
 use ecf::ReceiptType;
-use ecf_store::Withdrawal;
+use ecf_store::receipts::Withdrawal;
 use ecf_testkit::Queue;
 use http::Method;
 use serde_json::{Value, json};

@@ -15,7 +15,7 @@ use base64::{Engine, prelude::BASE64_STANDARD};
 use ecf::Environment;
 use ecf_runtime::Clock;
 use ecf_simulator::{Options, Simulator};
-use ecf_store::{InboxItem, Receipt};
+use ecf_store::{Receipt, inbox::InboxItem};
 use ecf_testkit::{
     Answer, FOREIGN_RNC, P12_PIN, Peer, TestCompany, TestStack, foreign_receipt, request, sign_foreign, test_p12,
 };

@@ -28,9 +28,12 @@ async fn an_inbound_approval_is_kept_on_the_companys_receipt_which_stays_as_it_i
     let table = world.stack.table();
     let scope = &world.company.scope;
     let now = table.receipt(scope, &receipt.public_id).await.unwrap().unwrap();
-    assert_eq!(now.buyer_answer.as_ref().unwrap().estado.code(), "1");
+    assert_eq!(now.buyer.answer.as_ref().unwrap().estado.code(), "1");
     let unchanged = ecf_store::Receipt {
-        buyer_answer: None,
+        buyer: ecf_store::receipts::Buyer {
+            answer: None,
+            ..now.buyer.clone()
+        },
         ..now.clone()
     };
     assert_eq!(unchanged, receipt);

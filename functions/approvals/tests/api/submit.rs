@@ -1,6 +1,10 @@
 //! `POST /api/v1/ecf/acecf/submit`.
 
-use ecf_store::{AuthorityState, CompanyChanges, Edit, SettingsChanges};
+use ecf_store::{
+    FieldEdit,
+    companies::{CompanyChanges, SettingsChanges},
+    inbox::AuthorityState,
+};
 use ecf_testkit::{FOREIGN_RNC, PeerAnswer, Queue, sign_foreign, unsigned_receipt};
 use ecf_webhooks::News;
 use http::Method;
@@ -101,7 +105,7 @@ async fn only_what_was_received_and_accepted_is_answered() {
 
     // A company may do without.
     let settings = SettingsChanges {
-        approve_accepted_only: Edit::Set(false),
+        approve_accepted_only: FieldEdit::Set(false),
         ..SettingsChanges::default()
     };
     let changes = CompanyChanges {

@@ -5,8 +5,9 @@ use base64::engine::general_purpose::STANDARD;
 use ecf::ReceiptState;
 use ecf::catalogue::EstadoAprobacion;
 use ecf_store::{
-    Approval, ApprovalCreated, ApprovalId, ApprovalWay, ArtifactKind, BuyerAnswer, BuyerDelivery, ContentHash,
-    DeliveryState, Told, ToldState,
+    ApprovalId, ArtifactKind, ContentHash,
+    approvals::{Approval, ApprovalCreated, ApprovalWay, Transmission, TransmissionState},
+    receipts::{BuyerAnswer, BuyerDelivery, DeliveryState},
 };
 use ecf_testkit::{P12_PIN, sign_foreign, test_p12};
 use ecf_webhooks::News;
@@ -117,8 +118,8 @@ async fn what_the_company_answered_to_a_receipt_is_in_it_and_makes_another_archi
         receiver_url: None,
         receipt_unknown: false,
         created_at: now,
-        issuer: Told::PENDING,
-        authority: Told::PENDING,
+        issuer: Transmission::PENDING,
+        authority: Transmission::PENDING,
         authority_answer: None,
         attempts: 0,
         next_action_at: Some(now),
@@ -160,8 +161,8 @@ async fn b7_an_approval_without_its_receipt_is_in_it_with_what_the_authority_ans
         receiver_url: None,
         receipt_unknown: false,
         created_at: now,
-        issuer: Told::PENDING,
-        authority: Told::PENDING,
+        issuer: Transmission::PENDING,
+        authority: Transmission::PENDING,
         authority_answer: None,
         attempts: 0,
         next_action_at: Some(now),
@@ -183,9 +184,9 @@ async fn b7_an_approval_without_its_receipt_is_in_it_with_what_the_authority_ans
     assert!(line.ends_with(&format!(",pending,,,,{folder},")), "{line}");
 
     // What becomes of it makes another archive.
-    approval.issuer = Told::not_needed("nobody asks", now);
-    approval.authority = Told {
-        state: ToldState::Taken,
+    approval.issuer = Transmission::not_needed("nobody asks", now);
+    approval.authority = Transmission {
+        state: TransmissionState::Taken,
         words: None,
         at: Some(now),
     };
@@ -210,7 +211,7 @@ async fn b5_the_buyers_name_of_an_issued_receipt_is_the_documents() {
     assert!(!name.is_empty());
     let archive = api.archive().await;
     let line = archive.line(&invoice.public_id.to_string());
-    let rnc = invoice.rnc_comprador.as_deref().unwrap();
+    let rnc = invoice.fiscal.rnc_comprador.as_deref().unwrap();
     assert!(line.contains(&format!(",{rnc},{name},")), "{line}");
 }
 

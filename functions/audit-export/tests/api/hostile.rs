@@ -1,7 +1,10 @@
 //! What others write does no harm in an archive.
 
 use ecf::{ReceiptState, ReceiptType};
-use ecf_store::{ContentHash, Created, Mode, NewReceipt, ReceiptId};
+use ecf_store::{
+    ContentHash, ReceiptId,
+    receipts::{Created, Mode, NewReceipt},
+};
 
 use crate::Api;
 

@@ -18,7 +18,9 @@ use ecf::ReceiptState;
 use ecf_evidence::Files;
 use ecf_evidence::audit::{Auditor, Order};
 use ecf_store::{
-    ArtifactKind, ContentHash, Exports, Identities, InboxItem, OutboxEntry, Receipt, Recorded, Span, Verdict,
+    ArtifactKind, ContentHash, Exports, Identities, Receipt,
+    inbox::InboxItem,
+    receipts::{OutboxEntry, Recorded, Span, Verdict},
 };
 use ecf_testkit::{Answer, FOREIGN_RNC, TestCompany, TestStack, foreign_receipt, request, sign_foreign};
 use http::Method;
@@ -82,7 +84,13 @@ impl Api {
     pub(crate) async fn receipt(&self, encf: &str) -> Receipt {
         let receipt = self.stack.signed_receipt(&self.company, encf).await;
         let (table, scope) = (self.stack.table(), &self.company.scope);
-        let counted = table.count_created(scope, receipt.day(), receipt.ecf_type, &receipt.monto_total, None);
+        let counted = table.count_created(
+            scope,
+            receipt.day(),
+            receipt.fiscal.ecf_type,
+            &receipt.fiscal.monto_total,
+            None,
+        );
         counted.await.unwrap();
         receipt
     }
@@ -115,7 +123,7 @@ impl Api {
     }
 
     pub(crate) async fn signed_xml(&self, receipt: &Receipt) -> Vec<u8> {
-        let hash = receipt.signed.as_ref().unwrap().signed_xml;
+        let hash = receipt.fiscal.signed.as_ref().unwrap().signed_xml;
         let (scope, id) = (&receipt.scope, &receipt.public_id);
         let artifacts = self.stack.artifacts();
         let found = artifacts

@@ -1,7 +1,7 @@
 //! Which receipts an archive is of, and which are too many.
 
 use ecf::{Environment, ReceiptState};
-use ecf_store::NewReceipt;
+use ecf_store::receipts::NewReceipt;
 use ecf_testkit::{request, seeded_receipt};
 use http::Method;
 use jiff::{SignedDuration, Timestamp};

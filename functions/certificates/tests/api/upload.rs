@@ -1,7 +1,7 @@
 //! `POST /api/v1/client/certificates` with files that serve.
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use ecf_store::{CertificateFile, Company, Identities};
+use ecf_store::{CertificateFile, Identities, companies::Company};
 use ecf_testkit::{P12_PIN, test_p12};
 use futures::future::join_all;
 use jiff::{SignedDuration, Timestamp};

@@ -5,7 +5,10 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use ecf::Environment;
 use ecf_api::{ApiError, ApiKeySecret, Caller, CodedError, FieldError, Fields, FromFields, ValidJson, ValidationError};
-use ecf_store::{ApiKeyCreated, ApiKeyId, KeyScope, ListedApiKey, NewApiKey};
+use ecf_store::{
+    ApiKeyId,
+    api_keys::{ApiKeyCreated, KeyScope, ListedApiKey, NewApiKey},
+};
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -149,7 +149,7 @@ async fn a_key_knows_makes_and_revokes_keys_of_its_own_environment_only() {
         [("body/environment".to_owned(), "enum".to_owned())]
     );
     let (company, id) = (api.company.scope.company, ecf_store::ApiKeyId::from_random([7; 20]));
-    let production = ecf_store::NewApiKey {
+    let production = ecf_store::api_keys::NewApiKey {
         company,
         environment: Environment::Ecf,
         rnc: api.company.rnc.clone(),
@@ -159,11 +159,11 @@ async fn a_key_knows_makes_and_revokes_keys_of_its_own_environment_only() {
         name: None,
         created_at: api.stack.clock().now(),
         expires_at: None,
-        scope: ecf_store::KeyScope::Full,
+        scope: ecf_store::api_keys::KeyScope::Full,
         created_by: None,
     };
     let created = api.stack.table().create_api_key(production).await.unwrap();
-    assert_eq!(created, ecf_store::ApiKeyCreated::New);
+    assert_eq!(created, ecf_store::api_keys::ApiKeyCreated::New);
     assert_eq!(api.get(KEYS).await.expect(200).as_array().unwrap().len(), 1);
     for unknown in [id.to_string(), "nonsense".to_owned()] {
         let answer = api.call(Method::DELETE, &format!("{KEYS}/{unknown}"), None).await;
@@ -294,7 +294,7 @@ async fn k1_what_touches_production_needs_a_key_of_the_highest_environment_once_
     patched(&api.company.api_key).await.expect(200);
     let issue = async |environment: Environment, number: u8| {
         let secret = ecf_api::ApiKeySecret::generate(environment, [number; 24]);
-        let key = ecf_store::NewApiKey {
+        let key = ecf_store::api_keys::NewApiKey {
             company,
             environment,
             rnc: api.company.rnc.clone(),
@@ -304,12 +304,12 @@ async fn k1_what_touches_production_needs_a_key_of_the_highest_environment_once_
             name: None,
             created_at: api.stack.clock().now(),
             expires_at: Some(api.stack.clock().now() + SignedDuration::from_hours(1)),
-            scope: ecf_store::KeyScope::Full,
+            scope: ecf_store::api_keys::KeyScope::Full,
             created_by: None,
         };
         assert_eq!(
             api.stack.table().create_api_key(key).await.unwrap(),
-            ecf_store::ApiKeyCreated::New
+            ecf_store::api_keys::ApiKeyCreated::New
         );
         secret.text().to_owned()
     };

@@ -7,7 +7,7 @@ use axum::body::Body;
 use company::App;
 use ecf_runtime::PublicAddress;
 use ecf_runtime::env::Env;
-use ecf_store::{NewRange, Numbering};
+use ecf_store::numbers::{NewRange, Numbering};
 use ecf_testkit::{TestStack, request, send};
 use http::{Method, Request};
 use jiff::SignedDuration;

@@ -2,7 +2,12 @@
 
 use ecf::{Environment, ReceiptState};
 use ecf_store::{
-    AuthorityStatus, Breaker, Cause, Host, NewRange, NewWebhook, Numbering, Open, WebhookId, Window, fiscal_day,
+    WebhookId,
+    authority::{AuthorityStatus, MaintenanceWindow},
+    breaker::{Breaker, Cause, Host, OpenBreaker},
+    fiscal_day,
+    numbers::{NewRange, Numbering},
+    webhooks::NewWebhook,
 };
 use jiff::ToSpan as _;
 use serde_json::json;
@@ -183,7 +188,7 @@ async fn an_authority_out_of_reach_is_told() {
         checked_at: now,
         available: Some(true),
         services: vec![],
-        windows: vec![Window {
+        windows: vec![MaintenanceWindow {
             start: now - 1.hour(),
             end: now + 1.hour(),
         }],
@@ -203,7 +208,7 @@ async fn r8_summaries_are_held_while_no_token_can_be_had_for_them() {
     for (away, receipts) in [(Host::Ecf, "held"), (Host::Fc, "sent")] {
         let api = Api::start().await;
         let now = api.stack.clock().now();
-        let open = Open {
+        let open = OpenBreaker {
             since: now,
             cause: Cause::Failures,
             probe_at: now + 10.minutes(),

@@ -2,7 +2,10 @@
 
 use axum::body::Body;
 use ecf::{ReceiptState, ReceiptType};
-use ecf_store::{ContentHash, Created, Mode, NewReceipt, Receipt, ReceiptId, Withdrawal};
+use ecf_store::{
+    ContentHash, Receipt, ReceiptId,
+    receipts::{Created, Mode, NewReceipt, Withdrawal},
+};
 use ecf_testkit::{Fault, send};
 use http::{Method, Request};
 use serde_json::json;
@@ -106,7 +109,7 @@ async fn the_xml_is_what_was_signed_and_the_generated_one_what_the_signature_cov
     let api = Api::start().await;
     let receipt = api.receipt("E310000000001").await;
     let signed = api.get(&file_of(&receipt, "signed-xml")).await.bytes;
-    let kept = receipt.signed.as_ref().unwrap().signed_xml;
+    let kept = receipt.fiscal.signed.as_ref().unwrap().signed_xml;
     assert_eq!(ContentHash::of(&signed), kept);
     let verified = verify(&signed, &Limits::default()).unwrap();
     let generated = api.get(&file_of(&receipt, "generated-xml")).await.bytes;

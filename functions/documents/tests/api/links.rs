@@ -1,7 +1,10 @@
 //! Files that no answer can carry: a redirect to an address of limited life.
 
 use ecf_runtime::MOST_FILE_BYTES;
-use ecf_store::{ArtifactKind, ContentHash, Created, Mode, NewReceipt, Receipt, ReceiptId, Signed};
+use ecf_store::{
+    ArtifactKind, ContentHash, Receipt, ReceiptId,
+    receipts::{Created, Mode, NewReceipt, Signed},
+};
 
 use crate::{Api, path_of};
 
@@ -10,7 +13,7 @@ impl Api {
     async fn receipt_of(&self, key: &str, size_bytes: usize) -> (Receipt, Vec<u8>) {
         let template = self.stack.signed_receipt(&self.company, key).await;
         let (scope, now, artifacts) = (self.company.scope, self.stack.clock().now(), self.stack.artifacts());
-        let signed = template.signed.clone().unwrap();
+        let signed = template.fiscal.signed.clone().unwrap();
         let kind = ArtifactKind::SignedXml;
         let xml = artifacts.get(&scope, now, &template.public_id, kind, &signed.signed_xml);
         let xml = String::from_utf8(xml.await.unwrap().unwrap().to_vec()).unwrap();
@@ -25,15 +28,15 @@ impl Api {
             company_rnc: self.company.rnc.clone(),
             idempotency_key: key,
             payload_hash: [0; 32],
-            ecf_type: template.ecf_type,
+            ecf_type: template.fiscal.ecf_type,
             external_id: None,
             mode: Mode::Immediate,
             state: template.state,
             created_at: now,
             scheduled_for: None,
-            monto_total: template.monto_total,
+            monto_total: template.fiscal.monto_total,
             rnc_comprador: None,
-            fecha_emision: template.fecha_emision,
+            fecha_emision: template.fiscal.fecha_emision,
             signed: Some(Signed {
                 encf: "E310000000999".parse().unwrap(),
                 signed_xml: signed_xml.await.unwrap(),

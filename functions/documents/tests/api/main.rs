@@ -14,7 +14,10 @@ mod show;
 use axum::Router;
 use documents::App;
 use ecf::ReceiptState;
-use ecf_store::{Receipt, Recorded, Verdict};
+use ecf_store::{
+    Receipt,
+    receipts::{Recorded, Verdict},
+};
 use ecf_testkit::{Answer, TestCompany, TestStack, request};
 use http::Method;
 
@@ -54,7 +57,13 @@ impl Api {
         let receipt = self.stack.signed_receipt(&self.company, encf).await;
         let (table, scope) = (self.stack.table(), &self.company.scope);
         table
-            .count_created(scope, receipt.day(), receipt.ecf_type, &receipt.monto_total, None)
+            .count_created(
+                scope,
+                receipt.day(),
+                receipt.fiscal.ecf_type,
+                &receipt.fiscal.monto_total,
+                None,
+            )
             .await
             .unwrap();
         receipt
@@ -82,7 +91,13 @@ impl Api {
         let recorded = table.record_verdict(scope, id, verdict, now).await.unwrap();
         assert!(matches!(recorded, Recorded::Now(_)));
         table
-            .count_verdict(scope, receipt.day(), receipt.ecf_type, state, &receipt.monto_total)
+            .count_verdict(
+                scope,
+                receipt.day(),
+                receipt.fiscal.ecf_type,
+                state,
+                &receipt.fiscal.monto_total,
+            )
             .await
             .unwrap();
     }

@@ -2,7 +2,10 @@
 
 use bytes::Bytes;
 use ecf::ReceiptState;
-use ecf_store::{DesignChanges, Edit, LogoKind, Receipt, StoredLogo};
+use ecf_store::{
+    FieldEdit, Receipt,
+    designs::{DesignChanges, LogoKind, StoredLogo},
+};
 use jiff::SignedDuration;
 
 use crate::{Api, path_of};
@@ -112,12 +115,12 @@ async fn it_is_printed_in_the_companys_design_from_the_change_on() {
         answer.bytes
     };
     let color = change(DesignChanges {
-        color: Edit::Set("#aa0000".to_owned()),
+        color: FieldEdit::Set("#aa0000".to_owned()),
         ..DesignChanges::default()
     });
     let color = color.await;
     let footer = change(DesignChanges {
-        footer: Edit::Set("Gracias por su compra".to_owned()),
+        footer: FieldEdit::Set("Gracias por su compra".to_owned()),
         ..DesignChanges::default()
     });
     let footer = footer.await;
@@ -130,14 +133,14 @@ async fn it_is_printed_in_the_companys_design_from_the_change_on() {
         kind: LogoKind::Png,
     };
     let changes = DesignChanges {
-        logo: Edit::Set(logo),
+        logo: FieldEdit::Set(logo),
         ..DesignChanges::default()
     };
     assert_eq!(change(changes).await, footer);
     let cleared = DesignChanges {
-        color: Edit::Clear,
-        footer: Edit::Clear,
-        logo: Edit::Clear,
+        color: FieldEdit::Clear,
+        footer: FieldEdit::Clear,
+        logo: FieldEdit::Clear,
     };
     assert_eq!(change(cleared).await, plain);
 }

@@ -1,7 +1,7 @@
 //! Many receipts at once.
 
 use ecf::{ReceiptState, ReceiptType};
-use ecf_store::NewReceipt;
+use ecf_store::receipts::NewReceipt;
 use ecf_testkit::{TestCompany, seeded_receipt};
 use jiff::{SignedDuration, Timestamp};
 

@@ -1,8 +1,9 @@
 //! Approvals and annulments that a request left open.
 
 use ecf_store::{
-    Annulment, AnnulmentId, AnnulmentState, Approval, ApprovalId, ApprovalWay, ArtifactKind, ExchangeJob, Told,
-    ToldState,
+    AnnulmentId, ApprovalId, ArtifactKind, ExchangeJob,
+    annulments::{Annulment, AnnulmentState},
+    approvals::{Approval, ApprovalWay, Transmission, TransmissionState},
 };
 use ecf_testkit::{PeerAnswer, sign_foreign};
 use jiff::SignedDuration;
@@ -34,8 +35,8 @@ impl World {
             receiver_url: None,
             receipt_unknown: false,
             created_at: now,
-            issuer: Told::PENDING,
-            authority: Told::PENDING,
+            issuer: Transmission::PENDING,
+            authority: Transmission::PENDING,
             authority_answer: None,
             attempts: 0,
             next_action_at: None,
@@ -75,9 +76,9 @@ async fn whoever_was_told_is_not_told_again() {
     // The second attempt follows at once: the kit's queue ignores delays.
     world.run(world.tell(&approval, 0)).await;
     let now = world.now(&approval).await;
-    assert_eq!((now.attempts, now.issuer.state), (2, ToldState::Taken));
+    assert_eq!((now.attempts, now.issuer.state), (2, TransmissionState::Taken));
     // The authority does not take this message, which is its answer.
-    assert_eq!(now.authority.state, ToldState::Refused);
+    assert_eq!(now.authority.state, TransmissionState::Refused);
     assert!(now.authority_answer.is_some());
     assert_eq!(now.next_action_at, None);
     assert_eq!(world.peer.documents("aprobacioncomercial").len(), 2);
@@ -104,7 +105,7 @@ async fn who_cannot_be_told_for_days_is_given_up() {
         world.stack.clock().advance(wait + SignedDuration::from_secs(1));
     }
     let now = world.now(&approval).await;
-    assert_eq!((now.attempts, now.issuer.state), (13, ToldState::GivenUp));
+    assert_eq!((now.attempts, now.issuer.state), (13, TransmissionState::GivenUp));
 }
 
 impl World {

@@ -1,6 +1,10 @@
 //! What the tax authority says of a received receipt.
 
-use ecf_store::{AuthorityState, DueRecord, ExchangeJob, InboxItem, SHARDS};
+use ecf_store::{
+    ExchangeJob,
+    due::{DueRecord, SHARDS},
+    inbox::{AuthorityState, InboxItem},
+};
 use ecf_testkit::foreign_receipt;
 use jiff::{SignedDuration, Timestamp};
 use serde_json::json;

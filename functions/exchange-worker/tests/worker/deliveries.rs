@@ -3,7 +3,9 @@
 use ecf::catalogue::EstadoAprobacion;
 use ecf::{Environment, ReceiptState};
 use ecf_store::{
-    Answered, ArtifactKind, BuyerAnswer, ContentHash, DeliveryState, DueRecord, ForeignText, Receipt, SHARDS,
+    ArtifactKind, ContentHash, ForeignText, Receipt,
+    due::{DueRecord, SHARDS},
+    receipts::{AnswerRecorded, BuyerAnswer, DeliveryState},
 };
 use ecf_testkit::{PeerAnswer, sign_foreign};
 use ecf_webhooks::News;
@@ -26,7 +28,7 @@ async fn a_receipt_is_delivered_with_a_token_and_its_acknowledgement_is_kept() {
     assert!(text.contains("filename=\"130000001E310000000001.xml\""), "{text}");
     let (table, artifacts) = (world.stack.table(), world.stack.artifacts());
     let (scope, id) = (&world.company.scope, &receipt.public_id);
-    let signed = receipt.signed.as_ref().unwrap().signed_xml;
+    let signed = receipt.fiscal.signed.as_ref().unwrap().signed_xml;
     let xml = artifacts
         .get(scope, receipt.created_at, id, ArtifactKind::SignedXml, &signed)
         .await;
@@ -34,7 +36,7 @@ async fn a_receipt_is_delivered_with_a_token_and_its_acknowledgement_is_kept() {
     assert!(text.contains(&xml), "the bytes that were signed are sent");
 
     let now = world.receipt(&receipt).await;
-    let delivery = now.buyer_delivery.unwrap();
+    let delivery = now.buyer.delivery.unwrap();
     assert_eq!(
         (delivery.state, delivery.attempts, delivery.words),
         (DeliveryState::Received, 1, None)
@@ -60,7 +62,8 @@ async fn a_receipt_is_delivered_with_a_token_and_its_acknowledgement_is_kept() {
             .await
             .unwrap()
             .unwrap()
-            .buyer_delivery
+            .buyer
+            .delivery
             .unwrap()
             .attempts,
         1
@@ -160,7 +163,10 @@ async fn which_receipts_go_to_their_buyers() {
     let world = World::start().await;
     let receipt = world.accepted().await;
     let of = |ecf_type: &str| Receipt {
-        ecf_type: ecf_type.parse().unwrap(),
+        fiscal: ecf_store::receipts::Fiscal {
+            ecf_type: ecf_type.parse().unwrap(),
+            ..receipt.fiscal.clone()
+        },
         ..receipt.clone()
     };
     let accepted = ReceiptState::Accepted;
@@ -174,7 +180,10 @@ async fn which_receipts_go_to_their_buyers() {
     assert!(receipt.goes_to_buyer(ReceiptState::ConditionallyAccepted, false));
     assert!(!receipt.goes_to_buyer(ReceiptState::Rejected, false));
     let anonymous = Receipt {
-        rnc_comprador: None,
+        fiscal: ecf_store::receipts::Fiscal {
+            rnc_comprador: None,
+            ..receipt.fiscal.clone()
+        },
         ..receipt.clone()
     };
     assert!(!anonymous.goes_to_buyer(accepted, false));
@@ -288,13 +297,13 @@ async fn s4_the_largest_texts_of_a_buyer_leave_its_receipt_changeable() {
     };
     let news = news.announcement(&receipt.scope, world.company.rnc.as_str(), now);
     let recorded = table.record_buyer_answer(&receipt.scope, &receipt.public_id, &answer, &news);
-    assert_eq!(recorded.await.unwrap(), Answered::Now);
+    assert_eq!(recorded.await.unwrap(), AnswerRecorded::Now);
     world.peer.answer_next(PeerAnswer::Bytes(vec![b'x'; 1_000_000]));
     world.run(world.deliver(&receipt, 0)).await;
     let kept = world.receipt(&receipt).await;
-    assert_eq!(kept.buyer_delivery.unwrap().state, DeliveryState::Unverified);
+    assert_eq!(kept.buyer.delivery.unwrap().state, DeliveryState::Unverified);
     assert_eq!(
-        kept.buyer_answer.unwrap().reason.unwrap().len(),
+        kept.buyer.answer.unwrap().reason.unwrap().len(),
         ForeignText::MOST_BYTES
     );
     assert_eq!(kept.outbox, vec![]);

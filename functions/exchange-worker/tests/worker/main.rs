@@ -12,7 +12,10 @@ use std::time::Duration;
 
 use ecf_runtime::{Clock, process_batch};
 use ecf_simulator::{Options, Simulator};
-use ecf_store::{BuyerDelivery, ExchangeJob, OutboxEntry, Receipt, ReceiptJob};
+use ecf_store::{
+    ExchangeJob, Receipt, ReceiptJob,
+    receipts::{BuyerDelivery, OutboxEntry},
+};
 use ecf_testkit::{Peer, Queue, TestCompany, TestStack};
 use exchange_worker::{App, handle};
 use serde_json::{Value, json};
@@ -108,7 +111,7 @@ impl World {
     }
 
     pub(crate) async fn delivery(&self, receipt: &Receipt) -> BuyerDelivery {
-        self.receipt(receipt).await.buyer_delivery.unwrap()
+        self.receipt(receipt).await.buyer.delivery.unwrap()
     }
 
     /// Runs one job and whatever it queues at once.

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use ecf_store::{DAY_SHARDS, RANGE_SHARDS, SHARDS, SubmissionJob};
+use ecf_store::{SubmissionJob, closing::DAY_SHARDS, due::SHARDS, numbers::RANGE_SHARDS};
 use ecf_testkit::Fault;
 use housekeeping::run;
 use jiff::SignedDuration;

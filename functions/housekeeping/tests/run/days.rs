@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use ecf::{ReceiptState, ReceiptType};
 use ecf_store::{
-    CompanyId, DayCounts, Failure, NewReceipt, OutboxEntry, PageRequest, Receipt, ReceiptFilter, ReceiptId, Recorded,
-    Scope, Verdict, fiscal_day,
+    CompanyId, Receipt, ReceiptId, Scope,
+    counters::DayCounts,
+    fiscal_day,
+    receipts::{Failure, NewReceipt, OutboxEntry, PageRequest, ReceiptFilter, Recorded, Verdict},
 };
 use housekeeping::run;
 use jiff::{SignedDuration, ToSpan as _};
@@ -34,7 +36,7 @@ async fn many_receipts(world: &World) -> Vec<Receipt> {
         let state = states[usize::try_from(place * 7 % if place % 11 == 0 { 5 } else { 4 }).unwrap()];
         seeded.push(NewReceipt {
             public_id: ReceiptId::of_receipt(&scope, &key),
-            company_rnc: template.company_rnc.clone(),
+            company_rnc: template.fiscal.company_rnc.clone(),
             idempotency_key: key,
             payload_hash: [0; 32],
             ecf_type: if place % 3 == 0 {
@@ -49,7 +51,7 @@ async fn many_receipts(world: &World) -> Vec<Receipt> {
             scheduled_for: None,
             monto_total: format!("{place}.{:02}", place % 100),
             rnc_comprador: None,
-            fecha_emision: template.fecha_emision,
+            fecha_emision: template.fiscal.fecha_emision,
             signed: None,
             payload: None,
             note: None,
@@ -71,7 +73,7 @@ fn books(receipts: &[Receipt]) -> Vec<DayCounts> {
     for receipt in receipts {
         let day = receipt.day();
         let counts = days.entry(day).or_insert_with(|| DayCounts::none(day));
-        counts.add(receipt.ecf_type, receipt.state, &receipt.monto_total);
+        counts.add(receipt.fiscal.ecf_type, receipt.state, &receipt.fiscal.monto_total);
     }
     days.into_values().collect()
 }
@@ -202,7 +204,7 @@ async fn r2_a_late_verdict_whose_count_is_lost_shows_in_lists_at_once_and_in_the
     let mut receipts = many_receipts(&world).await;
     receipts.push(late.clone());
     table
-        .count_created(&scope, late.day(), late.ecf_type, &late.monto_total, None)
+        .count_created(&scope, late.day(), late.fiscal.ecf_type, &late.fiscal.monto_total, None)
         .await
         .unwrap();
     world.close_days().await;

@@ -2,8 +2,8 @@
 
 use ecf::ReceiptState;
 use ecf_store::{
-    Announcement, AnnouncementId, DAY_SHARDS, IssuingJob, NewWebhook, RANGE_SHARDS, SHARDS, SubmissionJob, WebhookId,
-    WebhookJob,
+    AnnouncementId, IssuingJob, SubmissionJob, WebhookId, WebhookJob, announcements::Announcement, closing::DAY_SHARDS,
+    due::SHARDS, numbers::RANGE_SHARDS, webhooks::NewWebhook,
 };
 use ecf_testkit::send_job;
 use housekeeping::run;
@@ -70,7 +70,10 @@ async fn a_lost_send_is_queued_like_any_other_and_left_to_the_worker_to_look_up(
     run(&world.app).await.unwrap();
     assert_eq!(world.submissions().await, [send_job(&signed)]);
     let receipt = world.receipt(&signed).await;
-    assert_eq!((receipt.send_attempt, receipt.lease_until.is_some()), (1, true));
+    assert_eq!(
+        (receipt.sending.attempts, receipt.sending.lease_until.is_some()),
+        (1, true)
+    );
 }
 
 #[tokio::test]

@@ -3,8 +3,10 @@
 use ecf::ReceiptState;
 use ecf::catalogue::EstadoAprobacion;
 use ecf_store::{
-    Annulment, AnnulmentId, AnnulmentState, Approval, ApprovalId, ApprovalWay, ContentHash, ExchangeJob, OutboxEntry,
-    ReceiptJob, Told, Verdict,
+    AnnulmentId, ApprovalId, ContentHash, ExchangeJob, ReceiptJob,
+    annulments::{Annulment, AnnulmentState},
+    approvals::{Approval, ApprovalWay, Transmission},
+    receipts::{OutboxEntry, Verdict},
 };
 use ecf_testkit::Queue;
 use housekeeping::run;
@@ -86,8 +88,8 @@ async fn approvals_and_annulments_whose_requests_died_are_queued() {
         receiver_url: None,
         receipt_unknown: false,
         created_at: now,
-        issuer: Told::PENDING,
-        authority: Told::PENDING,
+        issuer: Transmission::PENDING,
+        authority: Transmission::PENDING,
         authority_answer: None,
         attempts: 0,
         next_action_at: None,

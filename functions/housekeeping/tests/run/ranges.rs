@@ -3,7 +3,11 @@
 use std::collections::BTreeSet;
 
 use ecf::{Encf, Fecha, ReceiptType};
-use ecf_store::{NewRange, Numbering, Opened, Range, RangeChanges, SHARDS, Take, WebhookJob};
+use ecf_store::{
+    WebhookJob,
+    due::SHARDS,
+    numbers::{NewRange, NextNumber, Numbering, Range, RangeChanges, RangeOpened},
+};
 use ecf_testkit::{Fault, Told};
 use housekeeping::run;
 use jiff::SignedDuration;
@@ -25,7 +29,7 @@ impl World {
             created_at: self.now(),
         };
         let opened = self.stack.table().open_range(&self.company.scope, new).await;
-        assert_eq!(opened.unwrap(), Opened::New);
+        assert_eq!(opened.unwrap(), RangeOpened::New);
     }
 
     /// Takes a number, as a request does that then dies.
@@ -33,7 +37,7 @@ impl World {
         let today = Fecha::at(self.now());
         let (table, scope) = (self.stack.table(), self.company.scope);
         match table.take_next_number(&scope, T31, today, self.now()).await.unwrap() {
-            Take::Taken { encf, .. } => encf,
+            NextNumber::Taken { encf, .. } => encf,
             other => panic!("no number: {other:?}"),
         }
     }
@@ -212,7 +216,7 @@ impl World {
             created_at: self.now(),
         };
         let opened = self.stack.table().open_range(&self.company.scope, new).await;
-        assert_eq!(opened.unwrap(), Opened::New);
+        assert_eq!(opened.unwrap(), RangeOpened::New);
     }
 }
 
@@ -330,7 +334,7 @@ impl World {
             created_at: self.now(),
         };
         let opened = self.stack.table().open_range(&self.company.scope, new).await;
-        assert_eq!(opened.unwrap(), Opened::New);
+        assert_eq!(opened.unwrap(), RangeOpened::New);
     }
 
     /// A receipt with a number of the caller's, counted, whose verdict was published.
@@ -407,14 +411,14 @@ async fn a4_annulled_numbers_of_a_callers_range_count_as_used_until_they_are_giv
     world.open_callers(1, 100).await;
     world.use_number("E310000000001").await;
     let (table, scope) = (world.stack.table(), world.company.scope);
-    let annulment = ecf_store::Annulment {
+    let annulment = ecf_store::annulments::Annulment {
         id: ecf_store::AnnulmentId::of(&scope, "void"),
         idempotency_key: "void".to_owned(),
         ranges: vec![("E310000000010".parse().unwrap(), "E310000000019".parse().unwrap())],
         anecf: ecf_store::ContentHash::of(b"<ANECF/>"),
         created_at: world.now(),
         completed_at: None,
-        state: ecf_store::AnnulmentState::Pending,
+        state: ecf_store::annulments::AnnulmentState::Pending,
         words: None,
         answer: None,
         attempts: 1,

@@ -2,8 +2,9 @@
 
 use ecf::ReceiptState;
 use ecf_store::{
-    Breaker, Cause, Created, Failure, Host, IssuingJob, Mode, NewReceipt, Open, OutboxEntry, Receipt, ReceiptId,
-    Recorded, SubmissionJob, Verdict, WebhookJob,
+    IssuingJob, Receipt, ReceiptId, SubmissionJob, WebhookJob,
+    breaker::{Breaker, Cause, Host, OpenBreaker},
+    receipts::{Created, Failure, Mode, NewReceipt, OutboxEntry, Recorded, Verdict},
 };
 use ecf_testkit::{Queue, TestCompany, TestStack};
 use housekeeping::App;
@@ -35,7 +36,7 @@ impl World {
     pub(crate) async fn open_breaker(&self, host: Host) {
         let (table, environment) = (self.stack.table(), self.company.scope.environment);
         let seen = table.condition(environment).await.unwrap().breaker(host).clone();
-        let open = Open {
+        let open = OpenBreaker {
             since: self.now(),
             cause: Cause::Failures,
             probe_at: self.now() + TEN_MINUTES,

@@ -2,7 +2,9 @@
 
 use ecf::catalogue::EstadoAprobacion;
 use ecf_store::{
-    Approval, ApprovalId, ApprovalWay, AuthorityState, ContentHash, ForeignText, InboxItem, SpeaksFor, Told,
+    ApprovalId, ContentHash, ForeignText,
+    approvals::{Approval, ApprovalWay, Transmission},
+    inbox::{AuthorityState, InboxItem, SpeaksFor},
 };
 use ecf_webhooks::News::InboxConfirmed;
 use serde_json::json;
@@ -83,8 +85,8 @@ impl Api {
             receiver_url: None,
             receipt_unknown: false,
             created_at: now,
-            issuer: Told::PENDING,
-            authority: Told::PENDING,
+            issuer: Transmission::PENDING,
+            authority: Transmission::PENDING,
             authority_answer: None,
             attempts: 0,
             next_action_at: None,

@@ -8,7 +8,7 @@ mod files;
 mod list;
 
 use axum::Router;
-use ecf_store::InboxItem;
+use ecf_store::inbox::InboxItem;
 use ecf_testkit::{Answer, TestCompany, TestStack, foreign_receipt, request};
 use http::Method;
 use inbox::App;

@@ -1,6 +1,6 @@
 //! The certificate that a receipt is signed with after a renewal.
 
-use ecf_store::{CertificateActivated, CertificateFile, certificate_summary};
+use ecf_store::{CertificateFile, certificate_summary, certificates::CertificateActivated};
 use ecf_testkit::P12_PIN;
 use jiff::SignedDuration;
 use serde_json::Value;

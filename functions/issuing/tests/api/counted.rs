@@ -1,6 +1,6 @@
 //! Numbers that callers type are counted on their range: each once, whatever is repeated, refused or lost.
 
-use ecf_store::{DueNumbers, RANGE_SHARDS};
+use ecf_store::numbers::{DueNumbers, RANGE_SHARDS};
 use ecf_testkit::Fault;
 use futures::future::join_all;
 use serde_json::{Value, json};

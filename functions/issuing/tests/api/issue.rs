@@ -72,7 +72,7 @@ async fn a_receipt_is_numbered_signed_kept_and_queued() {
     let kept = api.record(&issued).await;
     assert_eq!(api.jobs().await, [send_job(&kept)]);
     assert_eq!(kept.encf().unwrap().to_string(), "E310005000000");
-    assert_eq!(kept.monto_total, "11800.00");
+    assert_eq!(kept.fiscal.monto_total, "11800.00");
 }
 
 #[tokio::test]
@@ -297,7 +297,7 @@ async fn the_published_clients_way_of_writing_a_payload_is_taken() {
     });
     let issued = api.post("/api/v1/ecf?mode=online", &body).await.expect(201);
     assert_eq!(issued["encf"], "E310000000001");
-    assert_eq!(api.record(&issued).await.monto_total, "11800.00");
+    assert_eq!(api.record(&issued).await.fiscal.monto_total, "11800.00");
     api.jobs().await;
 }
 
@@ -398,11 +398,11 @@ async fn issuing_makes_these_calls_and_no_more() {
 /// What housekeeping would look after now.
 pub(crate) async fn due(api: &Api) -> Vec<ecf_store::ReceiptId> {
     let mut found = Vec::new();
-    for shard in 0..ecf_store::SHARDS {
+    for shard in 0..ecf_store::due::SHARDS {
         let now = api.stack.clock().now();
         let entries = api.stack.table().due_now(shard, now, 100).await.unwrap();
         found.extend(entries.into_iter().map(|entry| match entry.record {
-            ecf_store::DueRecord::Receipt(id) => id,
+            ecf_store::due::DueRecord::Receipt(id) => id,
             other => panic!("{other:?}"),
         }));
     }

@@ -2,7 +2,10 @@
 
 use ecf::{Environment, ReceiptState};
 use ecf_runtime::process_batch;
-use ecf_store::{ArtifactKind, IssuingJob, NewRange, Numbering, Receipt};
+use ecf_store::{
+    ArtifactKind, IssuingJob, Receipt,
+    numbers::{NewRange, Numbering},
+};
 use ecf_testkit::{Fault, Queue};
 use http::Method;
 use jiff::SignedDuration;
@@ -69,7 +72,7 @@ impl Api {
 
     /// The signed bytes of a receipt.
     pub(crate) async fn xml(&self, receipt: &Receipt) -> String {
-        let hash = &receipt.signed.as_ref().expect("it is signed").signed_xml;
+        let hash = &receipt.fiscal.signed.as_ref().expect("it is signed").signed_xml;
         let artifacts = self.stack.artifacts();
         let found = artifacts.get(
             &receipt.scope,
@@ -128,7 +131,7 @@ async fn a_receipt_for_tomorrow_is_kept_without_a_number_and_issued_when_it_is_d
     let issued = api.issue_kept(&record).await;
     assert_eq!(issued.state, ReceiptState::Signed);
     assert_eq!(issued.encf().unwrap().to_string(), "E310005000000");
-    assert_eq!(issued.signed.as_ref().unwrap().sign_date, "28-11-2026 12:00:00");
+    assert_eq!(issued.fiscal.signed.as_ref().unwrap().sign_date, "28-11-2026 12:00:00");
     let xml = api.xml(&issued).await;
     assert!(xml.contains("<FechaEmision>28-11-2026</FechaEmision>"), "{xml}");
     assert!(!xml.contains("IndicadorEnvioDiferido"), "nobody asked for it");

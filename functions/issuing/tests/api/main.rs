@@ -26,7 +26,7 @@ mod withdraw;
 
 use axum::Router;
 use ecf::Environment;
-use ecf_store::{Range, Receipt, ReceiptId, SubmissionJob};
+use ecf_store::{Receipt, ReceiptId, SubmissionJob, numbers::Range};
 use ecf_testkit::{Answer, Queue, TestCompany, TestStack, request};
 use http::Method;
 use issuing::App;

@@ -1,7 +1,11 @@
 //! Notes against the receipts that they modify.
 
 use ecf::ReceiptState;
-use ecf_store::{CompanyChanges, Edit, Receipt, Recorded, SettingsChanges, Verdict};
+use ecf_store::{
+    FieldEdit, Receipt,
+    companies::{CompanyChanges, SettingsChanges},
+    receipts::{Recorded, Verdict},
+};
 use futures::future::join_all;
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -178,7 +182,7 @@ async fn a_company_may_have_its_notes_sent_at_once() {
     let api = Api::start().await;
     let changes = CompanyChanges {
         settings: SettingsChanges {
-            hold_notes: Edit::Set(false),
+            hold_notes: FieldEdit::Set(false),
             ..SettingsChanges::default()
         },
         ..CompanyChanges::default()

@@ -1,7 +1,10 @@
 //! Which number a receipt gets, and why it gets none.
 
 use ecf::ReceiptState;
-use ecf_store::{Changed, NewRange, Numbering, RangeChanges, RangeId, Recorded, Verdict};
+use ecf_store::{
+    numbers::{NewRange, Numbering, RangeChanged, RangeChanges, RangeId},
+    receipts::{Recorded, Verdict},
+};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
@@ -22,7 +25,7 @@ async fn open(api: &Api, (start, end): (u64, u64), valid_until: &str, numbering:
         created_at: api.stack.clock().now(),
     };
     let opened = api.stack.table().open_range(&api.company.scope, range).await.unwrap();
-    assert_eq!(opened, ecf_store::Opened::New);
+    assert_eq!(opened, ecf_store::numbers::RangeOpened::New);
 }
 
 /// The one error of a 422 on the number.
@@ -131,7 +134,7 @@ async fn a_range_that_is_switched_off_gives_no_number_and_takes_none() {
         let now = api.stack.clock().now();
         let table = api.stack.table();
         let changed = table.change_range(&api.company.scope, id, off, now).await.unwrap();
-        assert!(matches!(changed, Changed::Now(range) if !range.active));
+        assert!(matches!(changed, RangeChanged::Now(range) if !range.active));
     }
     let refused = api.issue(&invoice("a")).await.expect(422);
     assert_eq!(number_fault(&refused), "no_range");
@@ -185,7 +188,10 @@ async fn a_number_that_a_rejection_left_free_goes_to_the_next_attempt_that_names
         let second = api.issue(&again).await.expect(201);
         assert_eq!(second["encf"], encf);
         assert_ne!(second["public_id"], issued["public_id"]);
-        assert_eq!(api.record(&second).await.earlier_track_ids, ["track of the first"]);
+        assert_eq!(
+            api.record(&second).await.sending.earlier_track_ids,
+            ["track of the first"]
+        );
 
         // The first attempt stays readable, and its key answers with it.
         let first = api

@@ -1,7 +1,10 @@
 //! What the fiscal rules say of a document, as the caller reads it.
 
 use ecf::rules::OnConditional;
-use ecf_store::{CompanyChanges, Edit, SettingsChanges};
+use ecf_store::{
+    FieldEdit,
+    companies::{CompanyChanges, SettingsChanges},
+};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
@@ -88,7 +91,7 @@ async fn totals_that_are_left_out_are_computed_and_told() {
         told.iter().any(|warning| warning["ctx"]["code"] == "CALCULO-10"),
         "{body}"
     );
-    assert_eq!(api.record(&body).await.monto_total, "11800.00");
+    assert_eq!(api.record(&body).await.fiscal.monto_total, "11800.00");
     api.jobs().await;
 }
 
@@ -118,7 +121,7 @@ async fn a_company_sets_its_own_policy_and_running_instances_know_it_within_the_
     api.issue(&request).await.expect(422);
     let changes = CompanyChanges {
         settings: SettingsChanges {
-            on_conditional: Edit::Set(OnConditional::Warn),
+            on_conditional: FieldEdit::Set(OnConditional::Warn),
             ..SettingsChanges::default()
         },
         ..CompanyChanges::default()
@@ -154,6 +157,6 @@ async fn verbatim_amounts_are_written_to_the_letter() {
     request["payload"]["DetallesItems"]["Item"][0]["PrecioUnitarioItem"] = json!("500.0000");
     request["payload"]["Encabezado"]["Totales"]["MontoTotal"] = json!("11800");
     let body = api.post("/api/v1/ecf?amounts=verbatim", &request).await.expect(201);
-    assert_eq!(api.record(&body).await.monto_total, "11800");
+    assert_eq!(api.record(&body).await.fiscal.monto_total, "11800");
     api.jobs().await;
 }

@@ -1,7 +1,10 @@
 //! Cancelling a receipt and marking it for incapacity: only what was never sent, and never beside a send.
 
 use ecf::ReceiptState;
-use ecf_store::{Claim, Failure, Receipt, Recorded, Withdrawal};
+use ecf_store::{
+    Receipt,
+    receipts::{Claim, Failure, Recorded, Withdrawal},
+};
 use ecf_testkit::{Answer, Fault, Queue};
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -163,7 +166,7 @@ async fn a_send_that_certainly_did_not_arrive_leaves_the_receipt_to_its_caller()
     let issued = api.issue(&invoice("b")).await.expect(201);
     let receipt = claimed(api.claim(&issued).await);
     let (scope, id) = (receipt.scope, receipt.public_id);
-    let mut attempt = receipt.send_attempt;
+    let mut attempt = receipt.sending.attempts;
     for _ in 0..2 {
         api.stack.clock().advance(LEASE);
         let now = api.stack.clock().now();
@@ -171,7 +174,9 @@ async fn a_send_that_certainly_did_not_arrive_leaves_the_receipt_to_its_caller()
         table.record_lookup_negative(&scope, &id, attempt, now).await.unwrap();
     }
     let now = api.stack.clock().now();
-    attempt = claimed(table.claim_resend(&scope, &id, now, LEASE).await.unwrap()).send_attempt;
+    attempt = claimed(table.claim_resend(&scope, &id, now, LEASE).await.unwrap())
+        .sending
+        .attempts;
     table.release_send(&scope, &id, attempt).await.unwrap();
     assert_eq!(api.cancel(&issued).await.expect(409)["detail"]["code"], "already_sent");
     api.jobs().await;
@@ -205,11 +210,14 @@ async fn of_a_send_claim_and_a_withdrawal_exactly_one_wins() {
         let record = api.record(&issued).await;
         match record.state {
             ReceiptState::Cancelled => {
-                assert!(!told_sent && record.send_attempt == 0, "round {round}: {record:?}");
+                assert!(!told_sent && record.sending.attempts == 0, "round {round}: {record:?}");
                 cancelled += 1;
             }
             ReceiptState::Signed => {
-                assert!(!told_cancelled && record.send_attempt == 1, "round {round}: {record:?}");
+                assert!(
+                    !told_cancelled && record.sending.attempts == 1,
+                    "round {round}: {record:?}"
+                );
                 sent += 1;
             }
             other => panic!("round {round}: {other}"),

@@ -2,7 +2,7 @@
 //! while there is something to do; and the day's counters say how many there are.
 
 use ecf::ReceiptState;
-use ecf_store::{ArtifactKind, ContentHash, DayCounts, ListedReceipt, Receipt, Scope, StoreError};
+use ecf_store::{ArtifactKind, ContentHash, Receipt, Scope, StoreError, counters::DayCounts, receipts::ListedReceipt};
 use jiff::civil::Date;
 
 use super::{Findings, Problem, notes};
@@ -101,7 +101,7 @@ async fn look_at_number(app: &App, receipt: &Receipt, problems: &mut Found) -> R
 
 async fn look_at_documents(app: &App, receipt: &Receipt, problems: &mut Found) -> Result<(), StoreError> {
     let mut expected: Vec<(ArtifactKind, &ContentHash)> = Vec::new();
-    match &receipt.signed {
+    match &receipt.fiscal.signed {
         Some(signed) => {
             expected.push((ArtifactKind::SignedXml, &signed.signed_xml));
             expected.extend(signed.rfce.iter().map(|rfce| (ArtifactKind::Rfce, rfce)));

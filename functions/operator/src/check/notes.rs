@@ -52,8 +52,8 @@ async fn look_at_modified(app: &App, receipt: &Receipt, encf: &Encf, problems: &
         let note = app.table.receipt(&receipt.scope, id).await?;
         let counts = |note: &&Receipt| note.note.is_some_and(|tie| tie.reserved && tie.modifies == *encf);
         match note.as_ref().filter(counts) {
-            Some(note) if note.ecf_type == ReceiptType::E34 => {
-                credited += note.monto_total.parse::<Decimal>().unwrap_or_default();
+            Some(note) if note.fiscal.ecf_type == ReceiptType::E34 => {
+                credited += note.fiscal.monto_total.parse::<Decimal>().unwrap_or_default();
             }
             Some(_) => {}
             None => problems.push((

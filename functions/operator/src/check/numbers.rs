@@ -2,7 +2,11 @@
 //! numbers the count of used numbers is what the locks say.
 
 use ecf::{Encf, ReceiptType};
-use ecf_store::{NumberHolder, Numbering, Range, Scope, StoreError};
+use ecf_store::{
+    Scope, StoreError,
+    annulments::NumberHolder,
+    numbers::{Numbering, Range},
+};
 
 use super::{Findings, Problem};
 use crate::App;

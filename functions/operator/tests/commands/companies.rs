@@ -84,7 +84,7 @@ async fn k1_a_key_is_issued_with_a_scope_and_revoked_with_those_that_it_made() {
     assert_eq!(refusal(&nonsense), "bad_command");
     let stolen = world.run_here("issue_api_key", json!({})).await["api_key"].clone();
     let (company, now) = (world.company.scope.company, world.stack.clock().now());
-    let child = ecf_store::NewApiKey {
+    let child = ecf_store::api_keys::NewApiKey {
         company,
         environment: world.company.scope.environment,
         rnc: world.company.rnc.clone(),
@@ -94,12 +94,12 @@ async fn k1_a_key_is_issued_with_a_scope_and_revoked_with_those_that_it_made() {
         name: None,
         created_at: now,
         expires_at: None,
-        scope: ecf_store::KeyScope::Full,
+        scope: ecf_store::api_keys::KeyScope::Full,
         created_by: Some(stolen["id"].as_str().unwrap().parse().unwrap()),
     };
     let id = json!(child.id);
     let created = world.table().create_api_key(child).await.unwrap();
-    assert_eq!(created, ecf_store::ApiKeyCreated::New);
+    assert_eq!(created, ecf_store::api_keys::ApiKeyCreated::New);
     let revoke = json!({ "company": company, "key": stolen["id"] });
     let revoked = world.run("revoke_api_key", revoke.clone()).await;
     assert_eq!(

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 
 use aws_sdk_s3::primitives::ByteStream;
-use ecf_store::{Register, RegisterAnswer};
+use ecf_store::{Register, register::RegisterAnswer};
 use serde_json::{Value, json};
 use zip::write::SimpleFileOptions;
 

@@ -2,7 +2,10 @@
 
 use axum::body::Body;
 use ecf::messages::{RespuestaAutenticacion, Semilla};
-use ecf_store::{CompanyChanges, Edit, SettingsChanges};
+use ecf_store::{
+    FieldEdit,
+    companies::{CompanyChanges, SettingsChanges},
+};
 use ecf_testkit::{foreign_receipt, send, sign_foreign};
 use http::Request;
 use http::header::{ACCEPT, CONTENT_TYPE};
@@ -31,7 +34,7 @@ impl Api {
 
     async fn demand_tokens(&self) {
         let settings = SettingsChanges {
-            reception_token: Edit::Set(true),
+            reception_token: FieldEdit::Set(true),
             ..SettingsChanges::default()
         };
         let changes = CompanyChanges {

@@ -4,7 +4,10 @@ use std::time::Instant;
 
 use axum::body::Body;
 use ecf::Environment;
-use ecf_store::{ApiKeyCreated, ApiKeyId, KeyScope, NewApiKey};
+use ecf_store::{
+    ApiKeyId,
+    api_keys::{ApiKeyCreated, KeyScope, NewApiKey},
+};
 use ecf_testkit::{FOREIGN_RNC, foreign_receipt, send, sign_certified, unsigned_receipt};
 use http::header::ALLOW;
 use http::{Method, Request};

@@ -12,7 +12,7 @@ use axum::Router;
 use axum::body::Body;
 use ecf::messages::Arecf;
 use ecf_runtime::Clock;
-use ecf_store::InboxItem;
+use ecf_store::inbox::InboxItem;
 use ecf_testkit::{Answer, TestCompany, TestStack, send};
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{Method, Request};

@@ -2,7 +2,10 @@
 
 use axum::body::Body;
 use ecf::messages::Arecf;
-use ecf_store::{ArtifactKind, AuthorityState, SpeaksFor};
+use ecf_store::{
+    ArtifactKind,
+    inbox::{AuthorityState, SpeaksFor},
+};
 use ecf_testkit::{FOREIGN_RNC, foreign_receipt, send, sign_certified, sign_foreign, unsigned_receipt};
 use http::Request;
 use http::header::CONTENT_TYPE;

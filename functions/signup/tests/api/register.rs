@@ -1,6 +1,6 @@
 //! What a company gets when it signs up, and who is turned away.
 
-use ecf_store::{Numbering, WebhookJob};
+use ecf_store::{WebhookJob, numbers::Numbering};
 use ecf_testkit::Queue;
 use serde_json::{Value, json};
 

@@ -1,7 +1,7 @@
 //! Which certificates verify a company at its sign-up, and what becomes of a P12 whose sign-up fails.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
-use ecf_store::{DueEntry, DueRecord, SHARDS};
+use ecf_store::due::{DueEntry, DueRecord, SHARDS};
 use ecf_testkit::{Fault, P12_PIN};
 use jiff::SignedDuration;
 use serde_json::{Value, json};

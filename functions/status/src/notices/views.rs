@@ -2,7 +2,7 @@
 
 use ecf::Environment;
 use ecf_api::{Caller, Instant};
-use ecf_store::{Notice, NoticeEvent};
+use ecf_store::notices::{Notice, NoticeEvent};
 use jiff::Timestamp;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};

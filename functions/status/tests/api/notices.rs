@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use axum::Router;
 use ecf::Environment;
 use ecf_store::{
-    Audience, NoticeCategory, NoticeChange, NoticeChanged, NoticeContent, NoticeEdit, NoticeId, NoticeSeverity, Table,
+    NoticeId, Table,
+    notices::{Audience, NoticeCategory, NoticeChange, NoticeChanged, NoticeContent, NoticeEdit, NoticeSeverity},
 };
 use ecf_testkit::{Answer, TestCompany, TestStack, request};
 use http::Method;

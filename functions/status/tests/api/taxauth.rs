@@ -7,7 +7,10 @@ use axum::Router;
 use ecf::Environment;
 use ecf_runtime::Clock;
 use ecf_simulator::{Options, Simulator};
-use ecf_store::{Breaker, Cause, Host, Open, OperatorSecret};
+use ecf_store::{
+    OperatorSecret,
+    breaker::{Breaker, Cause, Host, OpenBreaker},
+};
 use ecf_testkit::{TestStack, request};
 use http::Method;
 use jiff::SignedDuration;
@@ -230,7 +233,7 @@ async fn r8_without_a_key_for_it_the_status_service_is_not_asked_and_our_own_cal
     );
     assert_eq!(world.questions().await, 0);
     let now = world.stack.clock().now();
-    let open = Open {
+    let open = OpenBreaker {
         since: now,
         cause: Cause::Failures,
         probe_at: now + SignedDuration::from_mins(10),

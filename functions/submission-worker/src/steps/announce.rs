@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ecf::sending::Effect;
 use ecf_runtime::telemetry;
-use ecf_store::{ExchangeJob, OutboxEntry, Receipt, ReceiptJob, StoreError, SubmissionJob, WebhookJob};
+use ecf_store::{ExchangeJob, Receipt, ReceiptJob, StoreError, SubmissionJob, WebhookJob, receipts::OutboxEntry};
 
 use crate::App;
 use crate::report::{Happened, Report};

@@ -2,7 +2,7 @@
 //! may open.
 
 use ecf::sending::Before;
-use ecf_store::{Host, Receipt, StoreError, SubmissionJob};
+use ecf_store::{Receipt, StoreError, SubmissionJob, breaker::Host};
 use ecf_taxauth::{Passage, Service, where_to_look};
 use jiff::Timestamp;
 

@@ -3,7 +3,10 @@
 use ecf::sending::Verdict;
 use ecf::{Environment, ReceiptState, ReceiptType};
 use ecf_runtime::Metric;
-use ecf_store::{Failure, OutboxEntry, Receipt, Recorded, StoreError};
+use ecf_store::{
+    Receipt, StoreError,
+    receipts::{Failure, OutboxEntry, Recorded},
+};
 
 use crate::App;
 use crate::report::{FailCause, Happened, Report, Words, error_code};
@@ -34,7 +37,7 @@ pub(crate) async fn verdict(app: &App, receipt: &Receipt, verdict: Verdict<Words
     if goes_to_buyer(app, receipt, state).await? {
         outbox.push(OutboxEntry::Exchange);
     }
-    let verdict = ecf_store::Verdict {
+    let verdict = ecf_store::receipts::Verdict {
         state,
         track_id,
         error_code: answer.error_code().filter(|_| with_words).map(str::to_owned),

@@ -1,6 +1,6 @@
 //! `POST /api/v1/client/webhooks`.
 
-use ecf_store::{WEBHOOK_LIMIT, webhook_context};
+use ecf_store::webhooks::{WEBHOOK_LIMIT, webhook_context};
 use serde_json::json;
 
 use crate::{Api, PUBLIC, faults, id_of};

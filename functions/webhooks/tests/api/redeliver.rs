@@ -1,7 +1,7 @@
 //! `POST /api/v1/client/webhooks/{id}/deliveries/{delivery_id}/redeliver`.
 
 use ecf::StampHosts;
-use ecf_store::{Delivery, DeliveryId, OutboxEntry, Receipt, Subject, WebhookJob};
+use ecf_store::{DeliveryId, Receipt, Subject, WebhookJob, deliveries::Delivery, receipts::OutboxEntry};
 use ecf_testkit::{Queue, Receiver};
 use ecf_webhooks::event_body;
 use http::Method;

@@ -3,7 +3,8 @@
 use ecf::ReceiptState;
 use ecf_runtime::Metric;
 use ecf_store::{
-    Created, Failure, Mode, NOT_FOUND_PATIENCE, NewReceipt, Receipt, ReceiptId, Recorded, Table, Withdrawal,
+    Receipt, ReceiptId, Table,
+    receipts::{Created, Failure, Mode, NOT_FOUND_PATIENCE, NewReceipt, Recorded, Withdrawal},
 };
 use ecf_testkit::{TestCompany, TestStack, Told};
 use jiff::SignedDuration;

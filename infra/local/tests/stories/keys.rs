@@ -3,7 +3,10 @@
 
 use ecf::Environment;
 use ecf_api::ApiKeySecret;
-use ecf_store::{ApiKeyCreated, ApiKeyId, KeyScope, NewApiKey, Table};
+use ecf_store::{
+    ApiKeyId, Table,
+    api_keys::{ApiKeyCreated, KeyScope, NewApiKey},
+};
 use http::Method;
 use serde_json::{Value, json};
 

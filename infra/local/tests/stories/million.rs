@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use axum::Router;
 use ecf::{ReceiptState, ReceiptType};
 use ecf_local::{Mounted, mount};
-use ecf_store::{NewReceipt, fiscal_day};
+use ecf_store::{fiscal_day, receipts::NewReceipt};
 use ecf_testkit::{TestCompany, TestStack, request, seeded_receipt};
 use http::Method;
 use jiff::{SignedDuration, Timestamp, ToSpan as _};

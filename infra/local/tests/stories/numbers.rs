@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use axum::Router;
 use ecf::{Fecha, ReceiptType};
 use ecf_local::{Mounted, mount};
-use ecf_store::{NewRange, Numbering, Opened, Range};
+use ecf_store::numbers::{NewRange, Numbering, Range, RangeOpened};
 use ecf_testkit::{Answer, Fault, TestCompany, TestStack, request};
 use futures::future::join_all;
 use http::Method;
@@ -42,7 +42,7 @@ impl Till {
                 created_at: stack.clock().now(),
             };
             let opened = stack.table().open_range(&company.scope, new).await;
-            assert_eq!(opened.unwrap(), Opened::New);
+            assert_eq!(opened.unwrap(), RangeOpened::New);
         }
         let mounted = mount(
             "issuing",

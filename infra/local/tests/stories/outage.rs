@@ -156,7 +156,7 @@ async fn two_days_without_the_authority_hold_receipts_alarm_once_an_hour_of_the_
     let mut alarmed_after = None;
     for _ in 0..2 * 49 {
         world.pass(LONG_TICK).await;
-        if alarmed_after.is_none() && world.receipt(&held[0]).await.delivery_alarm_hours.is_some() {
+        if alarmed_after.is_none() && world.receipt(&held[0]).await.alarms.delivery_hours.is_some() {
             alarmed_after = Some(world.stack.clock().now().duration_since(held[0].created_at));
         }
     }
@@ -178,7 +178,7 @@ async fn two_days_without_the_authority_hold_receipts_alarm_once_an_hour_of_the_
     assert_eq!(world.states(&held).await, [ReceiptState::Accepted; 3]);
     for receipt in held.iter().chain([&before]) {
         assert_eq!(world.times_received(receipt).await, 1, "{:?}", receipt.encf());
-        let delivery_alarm_hours = world.receipt(receipt).await.delivery_alarm_hours;
+        let delivery_alarm_hours = world.receipt(receipt).await.alarms.delivery_hours;
         assert_eq!(
             delivery_alarm_hours,
             (receipt.public_id != before.public_id).then_some(48)

@@ -3,7 +3,10 @@
 use std::collections::BTreeMap;
 
 use ecf_stack::{Function, Stack};
-use ecf_store::{Audience, NoticeCategory, NoticeChange, NoticeContent, NoticeId, NoticeSeverity, Table};
+use ecf_store::{
+    NoticeId, Table,
+    notices::{Audience, NoticeCategory, NoticeChange, NoticeContent, NoticeSeverity},
+};
 use ecf_testkit::Receiver;
 use http::Method;
 use serde_json::{Value, json};

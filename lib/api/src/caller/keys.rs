@@ -9,7 +9,7 @@ use std::{
 use ecf::Environment;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
-use ecf_store::{ApiKey, ApiKeyId, Recent, StoreError, Table};
+use ecf_store::{ApiKeyId, Recent, StoreError, Table, api_keys::ApiKey};
 use jiff::{SignedDuration, Timestamp};
 
 use super::rate::{Admission, Rates, WINDOW_SECONDS};

@@ -1,6 +1,6 @@
 //! Enforces what a key may do: its scope, and the rule for operations that affect production.
 
-use ecf_store::ApiKey;
+use ecf_store::api_keys::ApiKey;
 
 use super::Keys;
 use crate::{ApiError, layers::Needs};

@@ -367,7 +367,7 @@ fn is_lower(text: &str) -> bool {
 }
 
 struct Change {
-    name: ecf_store::Edit<String>,
+    name: ecf_store::FieldEdit<String>,
     inner: Option<Inner>,
 }
 
@@ -393,17 +393,17 @@ impl FromFields for Change {
 
 #[test]
 fn a_change_tells_null_from_absent_and_reads_objects_within() {
-    use ecf_store::Edit;
+    use ecf_store::FieldEdit;
     let read = |json: &str| crate::read_body::<Change>(Node::parse(json.as_bytes()).unwrap());
     for (json, name, inner) in [
-        ("{}", Edit::Keep, None),
-        (r#"{"name": null}"#, Edit::Clear, None),
+        ("{}", FieldEdit::Keep, None),
+        (r#"{"name": null}"#, FieldEdit::Clear, None),
         (
             r#"{"name": "a", "inner": {}}"#,
-            Edit::Set("a".to_owned()),
+            FieldEdit::Set("a".to_owned()),
             Some(Inner(None)),
         ),
-        (r#"{"inner": {"size": 9}}"#, Edit::Keep, Some(Inner(Some(9)))),
+        (r#"{"inner": {"size": 9}}"#, FieldEdit::Keep, Some(Inner(Some(9)))),
     ] {
         let change = read(json).unwrap_or_else(|error| panic!("{json}: {error:?}"));
         assert_eq!((change.name, change.inner), (name, inner), "{json}");

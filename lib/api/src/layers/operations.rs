@@ -8,7 +8,7 @@ use axum::{
     response::Response,
 };
 use ecf::Node;
-use ecf_store::KeyScope;
+use ecf_store::api_keys::KeyScope;
 use http::Method;
 
 use super::BODY_LIMIT_BYTES;

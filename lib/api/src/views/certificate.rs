@@ -1,7 +1,7 @@
 //! The public view of a company's certificates. It never contains the P12 file or its PIN.
 
 use ecf::Environment;
-use ecf_store::{CertificateSummary, CompanyId};
+use ecf_store::{CompanyId, certificates::CertificateSummary};
 use jiff::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;

@@ -9,7 +9,7 @@ use std::fmt::Display;
 use bytes::Bytes;
 use ecf::Document;
 use ecf_ri::Format;
-use ecf_store::{Approval, ArtifactKind, ContentHash, Receipt, Scope, StoreError, fiscal_day};
+use ecf_store::{ArtifactKind, ContentHash, Receipt, Scope, StoreError, approvals::Approval, fiscal_day};
 use jiff::Timestamp;
 use xmldsig::{Certificate, Limits};
 
@@ -43,8 +43,8 @@ impl Auditor {
     pub(super) async fn issued(self, receipt: Receipt, design: Prepared) -> Result<Dossier, AuditError> {
         let (mut pieces, mut remarks) = (Vec::new(), Vec::new());
         let document = match receipt.encf() {
-            Some(encf) => format!("{}{encf}", receipt.company_rnc),
-            None => receipt.company_rnc.to_string(),
+            Some(encf) => format!("{}{encf}", receipt.fiscal.company_rnc),
+            None => receipt.fiscal.company_rnc.to_string(),
         };
         let folder = folder_of(&receipt);
         let mut add = |kind: ArtifactKind, bytes: Bytes| {
@@ -54,7 +54,7 @@ impl Auditor {
             });
         };
         let mut signed_xml = None;
-        if let Some(signed) = &receipt.signed {
+        if let Some(signed) = &receipt.fiscal.signed {
             match self
                 .document(&receipt, ArtifactKind::SignedXml, &signed.signed_xml)
                 .await?
@@ -94,7 +94,7 @@ impl Auditor {
             Some((Box::new(verified.certificate), name_of_buyer(&verified.document)))
         });
         let (certificate, buyer) = verifying.await?.unzip();
-        if receipt.signed.is_some() && certificate.is_none() && remarks.is_empty() {
+        if receipt.fiscal.signed.is_some() && certificate.is_none() && remarks.is_empty() {
             remarks.push("the signature does not hold".to_owned());
         }
         Ok(Dossier {
@@ -231,12 +231,13 @@ fn as_kept(
 
 /// The buyer's acknowledgement, and the buyer's approval or rejection.
 pub(super) fn from_buyer(receipt: &Receipt) -> impl Iterator<Item = (ArtifactKind, ContentHash)> {
-    let delivery = receipt.buyer_delivery.as_ref();
+    let delivery = receipt.buyer.delivery.as_ref();
     let arecf = delivery
         .and_then(|delivery| delivery.arecf)
         .map(|hash| (ArtifactKind::Arecf, hash));
     let acecf = receipt
-        .buyer_answer
+        .buyer
+        .answer
         .as_ref()
         .map(|answer| (ArtifactKind::Acecf, answer.acecf));
     arecf.into_iter().chain(acecf)

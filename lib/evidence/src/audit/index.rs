@@ -3,7 +3,11 @@
 //! A spreadsheet evaluates a cell that begins like a formula, so such a cell is prefixed with an apostrophe. Control
 //! characters and marks of text direction, which can make a line look like another, become blanks.
 
-use ecf_store::{Approval, ApprovalWay, AuthorityState, ForeignText, GivenAnswer, InboxItem, Receipt, ToldState};
+use ecf_store::{
+    ForeignText, Receipt,
+    approvals::{Approval, ApprovalWay, GivenAnswer, TransmissionState},
+    inbox::{AuthorityState, InboxItem},
+};
 
 /// The first line. It begins with the byte-order mark, by which spreadsheets recognize UTF-8.
 pub(super) const HEADING: &str = "\u{feff}kind,public_id,encf,ecf_type,status,issued_on,created_at,completed_at,counterparty_rnc,counterparty_name,\
@@ -22,23 +26,23 @@ pub(super) struct Row {
 impl Row {
     /// A receipt that the company issued. The buyer's name comes from the document, see [`Row::with_name`].
     pub(super) fn issued(receipt: &Receipt, folder: Option<&str>) -> Self {
-        let signed = receipt.signed.as_ref();
+        let signed = receipt.fiscal.signed.as_ref();
         let optional = |text: &Option<String>| text.clone().unwrap_or_default();
         Self {
             cells: vec![
                 "issued".to_owned(),
                 receipt.public_id.to_string(),
                 signed.map(|signed| signed.encf.to_string()).unwrap_or_default(),
-                receipt.ecf_type.to_string(),
+                receipt.fiscal.ecf_type.to_string(),
                 receipt.state.to_string(),
-                receipt.fecha_emision.to_string(),
+                receipt.fiscal.fecha_emision.to_string(),
                 receipt.created_at.to_string(),
                 receipt.completed_at.map(|at| at.to_string()).unwrap_or_default(),
-                optional(&receipt.rnc_comprador),
+                optional(&receipt.fiscal.rnc_comprador),
                 String::new(),
-                receipt.monto_total.clone(),
+                receipt.fiscal.monto_total.clone(),
                 signed.map(|signed| signed.security_code.clone()).unwrap_or_default(),
-                optional(&receipt.track_id),
+                optional(&receipt.sending.track_id),
                 optional(&receipt.external_id),
                 optional(&receipt.error_code),
                 optional(&receipt.error_message),
@@ -78,7 +82,7 @@ impl Row {
             counterparty.to_string(),
         ];
         cells.resize(ERROR_CODE, String::new());
-        let open = Some(&approval.authority).filter(|authority| authority.state != ToldState::Taken);
+        let open = Some(&approval.authority).filter(|authority| authority.state != TransmissionState::Taken);
         cells.push(
             open.map(|authority| authority.state.as_str().to_owned())
                 .unwrap_or_default(),

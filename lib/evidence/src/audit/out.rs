@@ -3,7 +3,7 @@
 use std::mem;
 
 use bytes::{Bytes, BytesMut};
-use ecf_store::{ExportUpload, StoreError};
+use ecf_store::{StoreError, exports::ExportUpload};
 use tokio::sync::mpsc;
 
 use super::{AuditError, Worth};

@@ -5,8 +5,11 @@ use std::sync::Arc;
 
 use ecf::SANTO_DOMINGO;
 use ecf_store::{
-    Approval, CompanyId, ContentHash, GivenAnswer, InboxId, InboxItem, Receipt, Scope, Span, StoreError, Table,
+    CompanyId, ContentHash, InboxId, Receipt, Scope, StoreError, Table,
+    approvals::{Approval, GivenAnswer},
     fiscal_day,
+    inbox::InboxItem,
+    receipts::Span,
 };
 use jiff::civil::Date;
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
@@ -85,7 +88,7 @@ impl Heading {
 
 impl Content {
     pub(super) fn receipt(&mut self, receipt: &Receipt) {
-        let signed = receipt.signed.as_ref();
+        let signed = receipt.fiscal.signed.as_ref();
         let documents = signed.map(|signed| signed.signed_xml).into_iter();
         let documents = documents.chain(signed.and_then(|signed| signed.rfce));
         let documents = documents.chain(from_buyer(receipt).map(|(_, hash)| hash));
@@ -216,7 +219,11 @@ impl Auditor {
     }
 
     /// The company, and every day of the span on which it may have receipts.
-    async fn days(&self, order: &Order, now: Timestamp) -> Result<(ecf_store::Company, Vec<Date>), AuditError> {
+    async fn days(
+        &self,
+        order: &Order,
+        now: Timestamp,
+    ) -> Result<(ecf_store::companies::Company, Vec<Date>), AuditError> {
         let company = self.table.company(&order.scope.company).await?;
         let company = company.ok_or(AuditError::NoCompany)?;
         let first = fiscal_day(company.created_at);

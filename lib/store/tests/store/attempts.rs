@@ -1,7 +1,11 @@
 //! A new attempt of the certification: numbers of an earlier one go to new receipts, and nothing of the earlier one is lost.
 
 use ecf::{Environment, ReceiptState};
-use ecf_store::{AttemptBegun, Created, NewNote, NewReceipt, Receipt, Recorded, Scope, Verdict};
+use ecf_store::{
+    Receipt, Scope,
+    attempts::AttemptBegun,
+    receipts::{Created, NewNote, NewReceipt, Recorded, Verdict},
+};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::support::{App, app, encf, new_receipt, noon};
@@ -44,9 +48,9 @@ impl App {
                 modifies: encf(INVOICE),
                 annuls: true,
                 held: false,
-                amount: on.monto_total.parse().unwrap(),
+                amount: on.fiscal.monto_total.parse().unwrap(),
                 owner: on.public_id,
-                monto_total: on.monto_total.parse().unwrap(),
+                monto_total: on.fiscal.monto_total.parse().unwrap(),
             }),
             ..new_receipt(&self.scope, key, number)
         };

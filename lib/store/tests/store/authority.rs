@@ -1,7 +1,11 @@
 //! The condition of the authority, and receipts that are held because of it.
 
 use ecf::{Environment, ReceiptState};
-use ecf_store::{Alarm, AuthorityStatus, Awaited, Breaker, Cause, HOLD_SPREAD, Host, Open, ServiceStatus, Window};
+use ecf_store::{
+    authority::{AuthorityStatus, MaintenanceWindow, ServiceStatus},
+    breaker::{Breaker, Cause, Host, OpenBreaker},
+    receipts::{Alarm, Awaited, HOLD_SPREAD},
+};
 use jiff::SignedDuration;
 
 use crate::support::{app, noon};
@@ -10,7 +14,7 @@ const MINUTE: SignedDuration = SignedDuration::from_mins(1);
 
 fn open() -> Breaker {
     Breaker {
-        open: Some(Open {
+        open: Some(OpenBreaker {
             since: noon(),
             cause: Cause::Failures,
             probe_at: noon() + MINUTE * 10,
@@ -39,7 +43,7 @@ async fn a_condition_has_both_breakers_and_the_status_of_its_environment() {
             estatus: "Disponible".to_owned(),
             available: true,
         }],
-        windows: vec![Window {
+        windows: vec![MaintenanceWindow {
             start: noon(),
             end: noon() + MINUTE,
         }],

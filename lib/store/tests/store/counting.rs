@@ -1,7 +1,11 @@
 //! Numbers that the caller chooses are counted on their range.
 
 use ecf::{Fecha, ReceiptState};
-use ecf_store::{CallerTake, DueNumbers, DueRange, NewRange, Numbering, RANGE_SHARDS, Range, Receipt, Table, Verdict};
+use ecf_store::{
+    Receipt, Table,
+    numbers::{CallerTake, DueNumbers, DueRange, NewRange, Numbering, RANGE_SHARDS, Range},
+    receipts::Verdict,
+};
 use jiff::SignedDuration;
 
 use crate::faults::losing;

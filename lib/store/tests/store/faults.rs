@@ -15,7 +15,10 @@ use aws_smithy_runtime_api::{
     },
 };
 use aws_smithy_types::{body::SdkBody, config_bag::ConfigBag};
-use ecf_store::{Claim, Created, Recorded, StoreError, Table, Verdict, local_config};
+use ecf_store::{
+    StoreError, Table, local_config,
+    receipts::{Claim, Created, Recorded, Verdict},
+};
 use jiff::SignedDuration;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
@@ -115,7 +118,7 @@ async fn a_claim_whose_answer_was_lost_is_still_ours() {
         .await
         .unwrap();
     assert!(
-        matches!(&claim, Claim::Claimed(receipt) if receipt.send_attempt == 1),
+        matches!(&claim, Claim::Claimed(receipt) if receipt.sending.attempts == 1),
         "{claim:?}"
     );
     let claim = app.table.claim_send(&app.scope, &id, noon(), LEASE).await.unwrap();

@@ -11,7 +11,10 @@ mod promises;
 use std::collections::BTreeMap;
 
 use ecf::ReceiptState;
-use ecf_store::{Created, NewNote, NewReceipt, Receipt};
+use ecf_store::{
+    Receipt,
+    receipts::{Created, NewNote, NewReceipt},
+};
 use jiff::{SignedDuration, Timestamp};
 
 use self::events::Event;
@@ -143,7 +146,7 @@ impl<'a> Walk<'a> {
             held: false,
             amount: amount.parse().unwrap(),
             owner: modified.public_id,
-            monto_total: modified.monto_total.parse().unwrap(),
+            monto_total: modified.fiscal.monto_total.parse().unwrap(),
         };
         let held = self.dice.is_one_of(2);
         NewReceipt {
@@ -159,7 +162,7 @@ impl<'a> Walk<'a> {
 
     /// The number that a receipt has, or would have.
     fn number_of(&self, place: usize) -> String {
-        number(self.lives[place].record.ecf_type.as_str(), self.seed, place)
+        number(self.lives[place].record.fiscal.ecf_type.as_str(), self.seed, place)
     }
 
     /// A note that the invoice does not bear is not born.

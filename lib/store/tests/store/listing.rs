@@ -1,7 +1,10 @@
 //! Pages of receipts, held against what a list in memory would give.
 
 use ecf::{ReceiptState, ReceiptType};
-use ecf_store::{PageRequest, Position, Receipt, ReceiptFilter, ReceiptPage, Recorded, Verdict};
+use ecf_store::{
+    Receipt,
+    receipts::{PageRequest, Position, ReceiptFilter, ReceiptPage, Recorded, Verdict},
+};
 use jiff::SignedDuration;
 
 use crate::support::{App, T31, app, at, new_receipt, noon};
@@ -257,15 +260,15 @@ impl App {
     }
 
     async fn counted(&self, receipt: &Receipt) {
-        let (day, total) = (receipt.day(), &receipt.monto_total);
+        let (day, total) = (receipt.day(), &receipt.fiscal.monto_total);
         self.table
-            .count_created(&self.scope, day, receipt.ecf_type, total, None)
+            .count_created(&self.scope, day, receipt.fiscal.ecf_type, total, None)
             .await
             .unwrap();
         if receipt.state.is_final() {
             let counted = self
                 .table
-                .count_verdict(&self.scope, day, receipt.ecf_type, receipt.state, total);
+                .count_verdict(&self.scope, day, receipt.fiscal.ecf_type, receipt.state, total);
             counted.await.unwrap();
         }
     }

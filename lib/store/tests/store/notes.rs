@@ -2,7 +2,8 @@
 
 use ecf::ReceiptState;
 use ecf_store::{
-    Claim, Cleared, Created, Failure, ModifiedReceipt, NewNote, NewReceipt, Receipt, ReceiptId, Recorded, Verdict,
+    Receipt, ReceiptId,
+    receipts::{Claim, Created, Failure, ModifiedReceipt, NewNote, NewReceipt, NoteCleared, Recorded, Verdict},
 };
 use jiff::SignedDuration;
 use rust_decimal::Decimal;
@@ -37,7 +38,7 @@ impl App {
                 held: false,
                 amount,
                 owner: on.public_id,
-                monto_total: on.monto_total.parse().unwrap(),
+                monto_total: on.fiscal.monto_total.parse().unwrap(),
             }),
             ..new_receipt(&self.scope, number, number)
         }
@@ -244,11 +245,11 @@ async fn a_held_note_is_claimed_only_after_it_was_let_go() {
     assert_eq!(held, note);
     let modified = app.modified().await;
     let clear = || app.table.clear_note(&app.scope, &note, &modified, noon());
-    let Cleared::Now(free) = clear().await.unwrap() else {
+    let NoteCleared::Now(free) = clear().await.unwrap() else {
         panic!("it is held")
     };
     assert!(free.note.unwrap().reserved);
-    assert!(matches!(clear().await.unwrap(), Cleared::Already(_)));
+    assert!(matches!(clear().await.unwrap(), NoteCleared::Already(_)));
     assert!(matches!(claim().await.unwrap(), Claim::Claimed(_)));
     assert_eq!(app.balance().await, "380.00");
 }

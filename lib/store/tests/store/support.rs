@@ -6,8 +6,9 @@ use ecf::{Encf, Environment, ReceiptState, ReceiptType};
 use ecf_embedded::{Embedded, Options};
 use ecf_stack::{Provisioned, Stack};
 use ecf_store::{
-    Artifacts, Clients, CompanyId, ContentHash, Created, Mode, NewReceipt, QueueUrls, Queues, Receipt, ReceiptId,
-    Scope, Signed, SubmissionUrls, Table, Vault, local_config,
+    Artifacts, Clients, CompanyId, ContentHash, QueueUrls, Queues, Receipt, ReceiptId, Scope, SubmissionUrls, Table,
+    Vault, local_config,
+    receipts::{Created, Mode, NewReceipt, Signed},
 };
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};

@@ -1,7 +1,7 @@
 //! `consultadirectorio`: the addresses of an electronic taxpayer (not in certification).
 
 use ecf::{Environment, Rnc};
-use ecf_store::DirectoryEntry;
+use ecf_store::directory::DirectoryEntry;
 
 use crate::answer::Answer;
 use crate::body::{Body, Record, Value};

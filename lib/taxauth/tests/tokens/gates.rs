@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
 
-use ecf_store::{CompanyId, Host};
+use ecf_store::{CompanyId, breaker::Host};
 use ecf_taxauth::{Held, Passage, TaxAuthError, TokenError, Tokens};
 use jiff::SignedDuration;
 

@@ -10,7 +10,7 @@ use axum::Router;
 use axum::extract::State;
 use axum::http::Uri;
 use ecf::{Encf, Environment, Rnc};
-use ecf_store::StoredToken;
+use ecf_store::tokens::StoredToken;
 use ecf_taxauth::{ResultQuery, Sent, TaxAuthError, TokenError, Upload, Verdict, Waiting};
 use jiff::SignedDuration;
 use tokio::sync::watch;

@@ -2,7 +2,9 @@
 
 use ecf::ReceiptState;
 use ecf_store::{
-    Claim, DueEntry, DueRecord, Failure, NotFoundBy, OutboxEntry, Receipt, Recorded, SignedLater, Verdict, Withdrawal,
+    Receipt,
+    due::{DueEntry, DueRecord},
+    receipts::{Claim, Failure, NotFoundBy, OutboxEntry, Recorded, SignedLater, Verdict, Withdrawal},
 };
 use jiff::SignedDuration;
 
@@ -119,31 +121,37 @@ impl Walk<'_> {
             Event::Sign => {
                 let number = self.number_of(place);
                 let signed = signed(&seen.idempotency_key, &number);
-                let outcome = table.sign_receipt(scope, id, &signed, &seen.monto_total, now).await;
+                let outcome = table
+                    .sign_receipt(scope, id, &signed, &seen.fiscal.monto_total, now)
+                    .await;
                 Told::of(matches!(outcome.unwrap(), SignedLater::Now(_)))
             }
             Event::ClaimSend => table.claim_send(scope, id, now, LEASE).await.unwrap().into(),
             Event::ClaimLookUp => table.claim_lookup(scope, id, now, LEASE).await.unwrap().into(),
             Event::ClaimResend => table.claim_resend(scope, id, now, LEASE).await.unwrap().into(),
             Event::LookUpNegative => table
-                .record_lookup_negative(scope, id, seen.send_attempt, now)
+                .record_lookup_negative(scope, id, seen.sending.attempts, now)
                 .await
                 .unwrap()
                 .into(),
             // Only who knows that its own send did not arrive gives a claim back.
-            Event::Release if self.lives[place].promises.has_arrived(seen.send_attempt) => Told::Refused,
-            Event::Release => table.release_send(scope, id, seen.send_attempt).await.unwrap().into(),
+            Event::Release if self.lives[place].promises.has_arrived(seen.sending.attempts) => Told::Refused,
+            Event::Release => table
+                .release_send(scope, id, seen.sending.attempts)
+                .await
+                .unwrap()
+                .into(),
             Event::AnswerLost => table
-                .record_answer_lost(scope, id, seen.send_attempt, now)
+                .record_answer_lost(scope, id, seen.sending.attempts, now)
                 .await
                 .unwrap()
                 .into(),
             Event::Submitted => {
-                let track_id = format!("{id}-{}", seen.send_attempt);
+                let track_id = format!("{id}-{}", seen.sending.attempts);
                 table.record_submitted(scope, id, &track_id, now).await.unwrap().into()
             }
             Event::OutcomeUnknown => table
-                .record_outcome_unknown(scope, id, seen.send_attempt, "nobody can look", now)
+                .record_outcome_unknown(scope, id, seen.sending.attempts, "nobody can look", now)
                 .await
                 .unwrap()
                 .into(),
@@ -186,12 +194,12 @@ impl Walk<'_> {
                 let Some(tie) = seen.note else { return Told::Refused };
                 let modified = table.modified_receipt(scope, &tie.modifies).await.unwrap().unwrap();
                 let cleared = table.clear_note(scope, &seen, &modified, now).await.unwrap();
-                Told::of(matches!(cleared, ecf_store::Cleared::Now(_)))
+                Told::of(matches!(cleared, ecf_store::receipts::NoteCleared::Now(_)))
             }
             Event::OutboxDone(entry) => table.outbox_done(scope, id, entry).await.unwrap().into(),
             Event::Alarm => match seen.waits_for() {
                 Some((awaited, _)) => {
-                    let alarm = ecf_store::Alarm { awaited, hours: 48 };
+                    let alarm = ecf_store::receipts::Alarm { awaited, hours: 48 };
                     Told::of(table.record_alarm(scope, &seen, alarm).await.unwrap())
                 }
                 None => Told::Refused,

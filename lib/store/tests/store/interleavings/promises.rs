@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use ecf::{Circumstances, ReceiptState, ReceiptType};
-use ecf_store::{LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND, Receipt};
+use ecf_store::{
+    Receipt,
+    receipts::{LOOKUP_SPACING, LOOKUPS_BEFORE_RESEND},
+};
 use jiff::Timestamp;
 use rust_decimal::Decimal;
 
@@ -34,14 +37,14 @@ impl Promises {
                 if let Some(attempt) = self.unsettled {
                     return Err(format!("sent again although send {attempt} may have arrived"));
                 }
-                self.begin(claimed.send_attempt);
+                self.begin(claimed.sending.attempts);
             }
             (Event::ClaimResend, Told::Claimed(claimed)) => {
                 let found_nothing = usize::try_from(LOOKUPS_BEFORE_RESEND).unwrap();
                 if self.negatives.len() < found_nothing {
                     return Err(format!("sent again after look-ups at {:?}", self.negatives));
                 }
-                self.begin(claimed.send_attempt);
+                self.begin(claimed.sending.attempts);
             }
             (Event::LookUpNegative, Told::Written) => {
                 let is_apart = |last: &Timestamp| now.duration_since(*last) >= LOOKUP_SPACING;
@@ -50,7 +53,7 @@ impl Promises {
                 }
             }
             (Event::Release, Told::Written) => {
-                self.begun.remove(&before.send_attempt);
+                self.begun.remove(&before.sending.attempts);
                 self.settle();
             }
             // Each of these says what became of the send, or that a person is to find out.
@@ -67,7 +70,7 @@ impl Promises {
             }
             _ => {}
         }
-        match (told, before.lease_until) {
+        match (told, before.sending.lease_until) {
             (Told::Claimed(_), Some(until)) if until > now => Err(format!("claimed while leased until {until}")),
             _ => Ok(()),
         }
@@ -128,9 +131,9 @@ impl Walk<'_> {
             .map(|life| &life.record)
             .filter(|note| note.note.is_some())
         {
-            let (tie, amount): (_, Decimal) = (note.note.unwrap(), note.monto_total.parse().unwrap());
+            let (tie, amount): (_, Decimal) = (note.note.unwrap(), note.fiscal.monto_total.parse().unwrap());
             let is_accepted = [ReceiptState::Accepted, ReceiptState::ConditionallyAccepted].contains(&note.state);
-            match note.ecf_type {
+            match note.fiscal.ecf_type {
                 ReceiptType::E34 if tie.reserved => {
                     balance -= amount;
                     annulled_by = annulled_by.or(tie.annuls.then_some(note.public_id));
@@ -172,10 +175,10 @@ fn is_in_the_table(before: &Receipt, after: &Receipt, event: Event) -> Result<()
 
 fn keeps_what_is_frozen(before: &Receipt, after: &Receipt) -> Result<(), String> {
     let mut broken = Vec::new();
-    if before.signed.is_some() && before.signed != after.signed {
+    if before.fiscal.signed.is_some() && before.fiscal.signed != after.fiscal.signed {
         broken.push("number or signature");
     }
-    if after.send_attempt < before.send_attempt {
+    if after.sending.attempts < before.sending.attempts {
         broken.push("its count of sends");
     }
     if before.state.is_final() {
