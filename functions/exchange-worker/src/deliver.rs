@@ -1,4 +1,5 @@
-//! An accepted receipt to its buyer: where the directory says, with a token if the buyer wants one, until it is acknowledged.
+//! Delivers an accepted receipt to its buyer: at the address in the directory, with a token if the buyer requires one,
+//! until it is acknowledged.
 
 use std::time::Duration;
 
@@ -14,14 +15,14 @@ use ecf_taxauth::{DirectoryError, TaxAuthError, Wanted};
 use jiff::Timestamp;
 
 const NO_CERTIFICATE: &str = "the company has no certificate that is valid now";
-/// While others wait for the same receipt's entry on the due index, it comes back soon.
+/// The next look at the due index entry while other steps of the same receipt still need it.
 const WITH_OTHERS: Duration = Duration::from_secs(600);
 
-/// What an attempt came to.
+/// The result of an attempt.
 enum Attempt {
-    /// The way ends: how, in which words, with which acknowledgement.
+    /// The delivery is over: final state, reason, acknowledgement.
     Ended(DeliveryState, Option<String>, Option<Vec<u8>>),
-    /// It is tried again.
+    /// The delivery is retried.
     Failed(String),
 }
 
@@ -38,7 +39,7 @@ pub(crate) async fn deliver(
     if !receipt.outbox.contains(&OutboxEntry::Exchange) || receipt.delivery_attempts() != attempt {
         return Ok(());
     }
-    // The end was written, and the entry stayed.
+    // The final state was recorded, but the due index entry was not removed.
     if let Some(end) = receipt
         .buyer_delivery
         .as_ref()
@@ -80,7 +81,7 @@ async fn make(
         .tokens
         .session(scope.environment, &identity)
         .of_company(&scope.company);
-    // An address that failed before may have moved.
+    // After a failed attempt, the directory is asked again: the address may have changed.
     let wanted = if attempts > 1 { Wanted::Fresh } else { Wanted::Kept };
     let known = match exchange.directory.look_up(&session, &buyer, wanted, now).await {
         Ok(known) => known,
@@ -135,12 +136,12 @@ async fn acknowledged(
     };
     let read = match acknowledgement::read(&exchange.judge, &arecf, expected, now).await {
         Ok(read) => read,
-        // The buyer has the receipt; the next attempt is answered as a duplicate.
+        // The buyer has the receipt, so the next attempt is answered as a duplicate.
         Err(error) => return Attempt::Failed(ecf_runtime::telemetry::chain(&error).to_string()),
     };
     let (state, words) = match read {
         Ok(Acknowledged::Received) => (DeliveryState::Received, None),
-        // An earlier attempt arrived, and its answer did not.
+        // An earlier attempt arrived, but its answer was lost.
         Ok(Acknowledged::NotReceived(Some(CodigoMotivoNoRecibido::EnvioDuplicado))) if attempts > 1 => {
             let why = "an earlier attempt had arrived".to_owned();
             (DeliveryState::Received, Some(why))
