@@ -1,4 +1,4 @@
-//! What the fiscal rules say of a document, as the caller reads it.
+//! Violations of the fiscal rules, in the responses.
 
 use ecf::rules::OnConditional;
 use ecf_store::{CompanyChanges, Edit, SettingsChanges};
@@ -32,7 +32,7 @@ async fn a_total_that_does_not_follow_from_the_lines_is_refused_with_both_sums_b
     );
     assert!(ctx["code"].as_str().unwrap().starts_with("TOTALES-"), "{body}");
     assert!(api.jobs().await.is_empty());
-    // The key is free, and the number that the next receipt gets is the first of the range.
+    // The key is free, and the next receipt gets the first number of the range.
     let issued = api.issue(&invoice("wrong-total")).await.expect(201);
     assert_eq!(issued["encf"], "E310005000000");
     assert_eq!(api.jobs().await.len(), 1);
@@ -129,7 +129,7 @@ async fn a_company_sets_its_own_policy_and_running_instances_know_it_within_the_
 
     api.issue(&request).await.expect(422);
     api.stack.clock().advance(SignedDuration::from_secs(60));
-    // The request still has the last word.
+    // The request's parameter takes precedence.
     api.post("/api/v1/ecf?on_conditional=refuse", &request)
         .await
         .expect(422);
