@@ -8,7 +8,7 @@ use crate::Api;
 
 const ENCF: &str = "E310000000001";
 
-/// What a buyer says of a receipt of the kit, in the authority's own words: a total without decimals.
+/// A buyer's answer to a receipt of the test kit, in the authority's own format: a total without decimals.
 fn acecf(estado: &str) -> String {
     format!(
         "<ACECF><DetalleAprobacionComercial><Version>1.0</Version><RNCEmisor>130000001</RNCEmisor><eNCF>{ENCF}</eNCF>\
@@ -90,7 +90,7 @@ async fn s2_a_trusted_answer_replaces_a_planted_one_and_is_final() {
         assert_eq!(refused["detail"]["code"], "answered_already");
     }
     assert_eq!(api.receipt().await.buyer_answer.unwrap(), answer);
-    // Both answers are announced: an ERP that booked the first hears of the second.
+    // Both answers are announced, so that an ERP that booked the first learns of the second.
     assert_eq!(api.news(), 2);
 }
 
