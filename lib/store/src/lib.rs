@@ -1,8 +1,8 @@
-//! The store: DynamoDB, S3, Secrets Manager and SQS behind verbs of the domain.
+//! The store: DynamoDB, S3, Secrets Manager and SQS behind methods of the domain.
 //!
-//! [`Table`] holds records, [`Artifacts`] documents, [`Register`] the taxpayers, [`Exports`] archives, [`Vault`] secrets, [`Queues`] jobs. Every method that touches a
-//! tenant's data takes its [`Scope`] (or company) first. Time comes in as an argument. Start reading at
-//! `table/keys.rs`, where every key is built.
+//! [`Table`] stores records, [`Artifacts`] documents, [`Register`] the taxpayers, [`Exports`] archives, [`Vault`]
+//! secrets, [`Queues`] jobs. Every method on a company's data takes its [`Scope`] (or company) first. The time is an
+//! argument. Start reading at `table/keys.rs`, which builds every key.
 //!
 //! | need | method | key or index | cost |
 //! |---|---|---|---|

@@ -34,11 +34,11 @@ const EXPIRES_AT: &str = "expires_at";
 const REVOKED_AT: &str = "revoked_at";
 const SCOPE: &str = "scope";
 const CREATED_BY: &str = "created_by";
-/// How many keys a key created.
+/// The number of keys that a key created.
 const CREATED: &str = "created";
 const REQUESTS_PER_SECOND: &str = "rps";
 
-/// An API key to create. The key itself never comes here.
+/// An API key to create. It contains the hash, never the key.
 #[derive(Debug, Clone)]
 pub struct NewApiKey {
     pub company: CompanyId,
@@ -48,26 +48,26 @@ pub struct NewApiKey {
     pub hash: [u8; 32],
     /// The visible beginning of the key.
     pub prefix: String,
-    /// What its owner calls it.
+    /// The owner's name for it.
     pub name: Option<String>,
     pub created_at: Timestamp,
     pub expires_at: Option<Timestamp>,
     pub scope: KeyScope,
-    /// The key that creates it; `None` for the first key of a company and for those that the operator issues.
+    /// The creating key; `None` for the first key of a company and for keys that the operator issues.
     pub created_by: Option<ApiKeyId>,
 }
 
-/// What came of creating a key.
+/// The result of creating a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ApiKeyCreated {
     New,
-    /// The key that creates it was revoked meanwhile.
+    /// The creating key was revoked meanwhile.
     CreatorRevoked,
     /// A key with this hash or id exists.
     Taken,
 }
 
-/// What a presented key stands for. Expiry and revocation are the reader's to judge.
+/// The record of a presented key. The reader validates expiry and revocation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiKey {
     pub id: ApiKeyId,
@@ -77,7 +77,7 @@ pub struct ApiKey {
     pub revoked_at: Option<Timestamp>,
     pub expires_at: Option<Timestamp>,
     pub scope: KeyScope,
-    /// The key's own rate limit; `None`: the deployment's.
+    /// The key's own rate limit; `None` means the deployment's.
     pub requests_per_second: Option<u32>,
 }
 
@@ -93,19 +93,19 @@ pub struct ListedApiKey {
     pub revoked_at: Option<Timestamp>,
     pub scope: KeyScope,
     pub created_by: Option<ApiKeyId>,
-    /// The key's own rate limit; `None`: the deployment's.
+    /// The key's own rate limit; `None` means the deployment's.
     pub requests_per_second: Option<u32>,
 }
 
 impl ListedApiKey {
-    /// Whether it opens anything now.
+    /// Whether it is valid now.
     pub fn is_active(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|end| now < end)
     }
 }
 
 impl NewApiKey {
-    /// Whose receipts it may see.
+    /// The scope of the receipts that it may access.
     pub(crate) fn owner(&self) -> Scope {
         Scope {
             company: self.company,
@@ -113,7 +113,7 @@ impl NewApiKey {
         }
     }
 
-    /// The two items of a key, which live and die together.
+    /// The two items of a key, which are written together.
     pub(crate) fn items(&self) -> [Item; 2] {
         let by_hash = NewItem::new(&keys::api_key(&self.hash))
             .with(ID, text(self.id))
@@ -138,7 +138,7 @@ impl NewApiKey {
 }
 
 impl Table {
-    /// Stores a key, unless the key that creates it was revoked: a revocation leaves no descendant behind.
+    /// Stores a key, unless its creating key was revoked: a revocation leaves no descendant behind.
     pub async fn create_api_key(&self, new: NewApiKey) -> Result<ApiKeyCreated, StoreError> {
         self.begin_closing(&new.owner(), new.created_at + closing::FIRST_LOOK)
             .await?;
@@ -176,7 +176,7 @@ impl Table {
             .transpose()
     }
 
-    /// Revokes a key for good. `false`: the company has no such key.
+    /// Revokes a key for good. Returns `false` when the company does not have it.
     pub async fn revoke_api_key(&self, company: &CompanyId, id: &ApiKeyId, now: Timestamp) -> Result<bool, StoreError> {
         let Some(hash) = self.api_key_hash(company, id).await? else {
             return Ok(false);
@@ -188,7 +188,7 @@ impl Table {
         ))
     }
 
-    /// The keys of a company that descend from this one and open something now, oldest first.
+    /// The valid descendants of a key, oldest first.
     pub async fn living_descendants(
         &self,
         company: &CompanyId,
@@ -202,9 +202,10 @@ impl Table {
         Ok(living)
     }
 
-    /// Revokes a key for good, and then the living keys that descend from it; gives these. `None`: the company has no such key.
+    /// Revokes a key for good, then its valid descendants, and returns these; `None` when the company does not have the
+    /// key.
     ///
-    /// Ancestors come first: a key that is revoked creates no other, so that the search ends.
+    /// Ancestors are revoked first: a revoked key cannot create another key, so the search ends.
     pub async fn revoke_with_descendants(
         &self,
         company: &CompanyId,
@@ -227,7 +228,7 @@ impl Table {
         }
     }
 
-    /// The highest environment that a working key of the company opens. It reads the whole list, so only rare operations ask.
+    /// The highest environment of the company's valid keys. It reads the whole list, so only rare operations call it.
     pub async fn highest_environment(
         &self,
         company: &CompanyId,
@@ -238,7 +239,8 @@ impl Table {
         Ok(working.map(|key| key.environment).max())
     }
 
-    /// Sets a key's own rate limit, or with `None` gives it the deployment's again. `false`: the company has no such key.
+    /// Sets a key's own rate limit; `None` restores the deployment's. Returns `false` when the company does not have
+    /// the key.
     pub async fn limit_api_key(
         &self,
         company: &CompanyId,
@@ -298,7 +300,7 @@ impl Table {
     }
 }
 
-/// Both items of a key marked revoked; the first revocation's time stays.
+/// Marks both items of a key as revoked; the time of the first revocation stays.
 pub(crate) fn revocation(company: &CompanyId, id: &ApiKeyId, hash: &[u8; 32], now: Timestamp) -> [Change; 2] {
     [keys::api_key(hash), keys::listed_api_key(company, id)].map(|key| {
         Change::of(key)
@@ -356,7 +358,7 @@ mod tests {
             created_by: by.map(id),
             requests_per_second: None,
         };
-        // In any order: a grandchild stands before its parent.
+        // In any order, so a grandchild may precede its parent.
         let keys = [
             key(4, Some(3), false),
             key(1, None, false),

@@ -1,6 +1,6 @@
-//! Companies, who owns an RNC, and the sign-ups of the last hour.
+//! Companies, owners of RNCs, and the sign-ups of the last hour.
 //!
-//! A self-registered company is unverified and does not own its RNC; a verified one does, alone.
+//! A self-registered company is unverified and does not own its RNC. A verified company owns it exclusively.
 
 mod changes;
 mod settings;
@@ -43,7 +43,7 @@ pub(super) const COMPANY: &str = "company";
 const API_KEY: &str = "api_key";
 const BODY_HASH: &str = "body_hash";
 
-/// How long a sign-up may be repeated with the same idempotency key.
+/// How long a sign-up may be retried with the same idempotency key.
 pub(crate) const SIGNUP_REPEATABLE: SignedDuration = SignedDuration::from_hours(1);
 
 /// A company's profile.
@@ -60,7 +60,7 @@ pub struct Company {
     pub verified: bool,
     pub certificate: Option<CertificateSummary>,
     pub settings: CompanySettings,
-    /// Since when the operator keeps it from working.
+    /// The time at which the operator deactivated it.
     pub deactivated_at: Option<Timestamp>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
@@ -84,10 +84,10 @@ pub struct NewCompany {
     pub phone: Option<String>,
     pub default_environment: Environment,
     pub verified: bool,
-    /// The certificate that the vault holds already.
+    /// The certificate, which is in the vault already.
     pub certificate: Option<CertificateSummary>,
     pub signup: Option<NewSignup>,
-    /// SHA-256 of the invitation's code that it comes with.
+    /// SHA-256 of the code of its invitation.
     pub invitation: Option<[u8; 32]>,
     pub created_at: Timestamp,
 }
@@ -108,7 +108,7 @@ pub struct SignupRecord {
     pub key: [u8; 32],
     pub body_hash: [u8; 32],
     pub company: CompanyId,
-    /// The API key that the latest answer showed.
+    /// The API key of the latest answer.
     pub api_key: ApiKeyId,
 }
 
@@ -117,7 +117,7 @@ pub enum CompanyCreated {
     New,
     /// Another verified company has this RNC.
     RncTaken,
-    /// A sign-up with this idempotency key came first: read it with [`Table::signup`].
+    /// A sign-up with this idempotency key was first: read it with [`Table::signup`].
     SignupRepeated,
     /// The invitation is used up or expired.
     InvitationSpent,
@@ -147,7 +147,7 @@ impl Table {
             outcomes.push(CompanyCreated::RncTaken);
         }
         if let Some(signup) = &new.signup {
-            // DynamoDB removes expired items late, so an old record may be in the way.
+            // DynamoDB removes expired items late, so an old record may still exist.
             let change = signup_change(signup, &new.id, new.created_at)
                 .when("attribute_not_exists(#pk) OR #ttl <= :now")
                 .bind(":now", expiry(new.created_at));
@@ -167,7 +167,7 @@ impl Table {
         let refusals = match self.transact("create company", parts).await {
             Ok(Transacted::Done) => return Ok(CompanyCreated::New),
             Ok(Transacted::Refused(refusals)) => refusals,
-            // Nobody else draws the same id: a company under it is this one, and only the answer was lost.
+            // The id is random, so a company with this id is this one, and only the answer was lost.
             Err(error) if error.is_retryable() => {
                 return match self.read("read company", &keys::company(&new.id)).await? {
                     Some(_) => Ok(CompanyCreated::New),
@@ -207,8 +207,8 @@ impl Table {
         }))
     }
 
-    /// A repeated sign-up: revokes the API key of the earlier answer and makes the new one. `false`: another repeat was
-    /// faster, or the key is gone.
+    /// Retries a sign-up: revokes the API key of the earlier answer and creates a new one. Returns `false` when another
+    /// retry was faster, or the key is gone.
     pub async fn replace_signup_key(
         &self,
         signup: &SignupRecord,

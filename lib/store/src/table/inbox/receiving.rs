@@ -1,8 +1,9 @@
-//! Storing a receipt that another issuer sent.
+//! Stores a received receipt.
 //!
-//! Anybody can send a document that names any issuer. A number therefore belongs to a document only when its signer is trusted
-//! or the tax authority confirmed it; until then several documents of one number may be stored side by side. Each document is
-//! stored once: the hash of its signature is the key of a lock. (The security code, six characters of it, could be met on purpose.)
+//! Anyone can send a document that names any issuer. Therefore a number belongs to a document only when its signer is
+//! trusted or the tax authority confirmed it; until then several documents with the same number may coexist. Each
+//! document is stored once: the hash of its signature is the key of a lock. (The security code has only six characters,
+//! so an attacker could reproduce it.)
 
 use ecf::{Encf, Rnc};
 
@@ -19,11 +20,11 @@ use crate::{
     },
 };
 
-/// What became of a receipt that was to be stored.
+/// The result of storing a received receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kept {
     New,
-    /// This document was stored before, or its number belongs to another document.
+    /// This document is stored already, or its number belongs to another document.
     Duplicate,
 }
 
@@ -63,7 +64,7 @@ impl Table {
         }
     }
 
-    /// Whether this document was stored before, or its number belongs to another document.
+    /// Whether this document is stored already, or its number belongs to another document.
     pub async fn was_received(
         &self,
         scope: &Scope,
@@ -83,12 +84,12 @@ impl Table {
         if number.has(PROVEN) {
             return Ok(true);
         }
-        // Records of before have no copy's lock.
+        // Older records have no lock of the copy.
         let first = self.inbox_item(scope, &number.parse(ID)?).await?;
         Ok(first.is_some_and(|first| first.xml == *xml))
     }
 
-    /// What the issuer sent under this number: the document to which the number belongs, else the first that came.
+    /// The receipt with this number: the document to which the number belongs, otherwise the first one.
     pub async fn received(
         &self,
         scope: &Scope,

@@ -1,4 +1,4 @@
-//! What an operator decides about a receipt that cannot go on by itself.
+//! An operator's decisions about receipts that cannot continue on their own.
 
 use ecf::ReceiptState;
 use jiff::Timestamp;
@@ -23,7 +23,7 @@ use crate::{
 };
 
 impl Table {
-    /// Puts a failed receipt back on its way, at an operator's wish: to its send when it is signed, else to be issued.
+    /// Retries a failed receipt: sends it again when it is signed, otherwise issues it again.
     pub async fn retry_failed(&self, scope: &Scope, seen: &Receipt, now: Timestamp) -> Result<Recorded, StoreError> {
         let (next, as_seen) = match seen.signed {
             Some(_) => (ReceiptState::Signed, "attribute_exists(#en)"),
@@ -44,7 +44,7 @@ impl Table {
         recorded(self.apply("retry failed receipt", change).await?)
     }
 
-    /// Notes the track id of a receipt whose outcome was unknown; its verdict is due to be asked for.
+    /// Records the track id of a receipt whose outcome was unknown; its verdict is polled next.
     pub async fn resolve_outcome(
         &self,
         scope: &Scope,
