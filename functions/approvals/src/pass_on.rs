@@ -186,7 +186,7 @@ async fn pass_on(
         acecf,
         created_at: now,
         issuer: match (role, &request.receiver_url) {
-            // The issuer is this company: nothing has to be sent to it.
+            // It is with us already.
             (Role::Issuer, None) => Told::not_needed("the receipt is the company's own", now),
             _ => Told::PENDING,
         },

@@ -11,7 +11,7 @@ use ecf_ri::Format;
 use ecf_store::{ArtifactKind, Artifacts, ContentHash, DeliveryState, Receipt, Signed};
 use utoipa::IntoParams;
 
-/// The paper formats, by their names in a query.
+/// The papers, by their names in a query.
 const PAPERS: [(&str, Format); 3] = [
     (Format::Letter.as_str(), Format::Letter),
     (Format::Roll80.as_str(), Format::Roll80),

@@ -20,9 +20,9 @@ const WITH_OTHERS: Duration = Duration::from_secs(600);
 
 /// The result of an attempt.
 enum Attempt {
-    /// The delivery is over: final state, reason, acknowledgement.
+    /// The way ends: how, in which words, with which acknowledgement.
     Ended(DeliveryState, Option<String>, Option<Vec<u8>>),
-    /// The delivery is retried.
+    /// It is tried again.
     Failed(String),
 }
 

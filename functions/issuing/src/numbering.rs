@@ -160,7 +160,7 @@ fn numbered_by_service(encf: &Encf) -> ApiError {
     )
 }
 
-/// The error for a range that gives no number.
+/// Why no range gives a number, the same when it is only foreseen.
 fn nothing_to_take(why: Take, ecf_type: ReceiptType, scope: &Scope, day: Fecha) -> ApiError {
     let environment = scope.environment;
     let (code, msg) = match why {

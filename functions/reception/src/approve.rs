@@ -48,7 +48,7 @@ pub(crate) async fn approve(app: &App, call: &Call, body: &[u8]) -> Result<Respo
     let receipt = receipt.ok_or_else(receipt_not_found)?;
     answer::hold_against(detail, &receipt).map_err(|why| match signed.signer_trusted {
         true => not_taken(why),
-        // A specific error would reveal the receipt to a stranger.
+        // The difference would reveal the receipt to a stranger.
         false => receipt_not_found(),
     })?;
     let stores = (&app.table, &app.artifacts);

@@ -75,7 +75,7 @@ pub(crate) async fn receive(app: &App, call: &Call, body: &[u8]) -> Result<Respo
     }
 }
 
-/// Stores a receipt with its acknowledgement and its announcement.
+/// Keeps a receipt with its acknowledgement and the news of it.
 async fn keep(app: &App, answer: &Answer<'_>, good: &Good, document: &[u8], arecf: &[u8]) -> Result<Kept, ApiError> {
     let (scope, now) = (&answer.recipient.scope, answer.now);
     let Arrived { rnc_emisor, encf, .. } = answer.arrived;

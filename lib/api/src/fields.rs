@@ -103,7 +103,7 @@ impl Fields {
         self.is_taken(name) || self.members.iter().any(waits)
     }
 
-    /// The edit of a value that `null` clears: set to the given value, cleared by `null`, otherwise unchanged.
+    /// What becomes of something that `null` clears: the value that was read, nothing, or what it was.
     pub fn edit<T>(&self, name: &str, value: Option<T>) -> Edit<T> {
         match value {
             Some(value) => Edit::Set(value),

@@ -182,7 +182,7 @@ async fn b7_an_approval_without_its_receipt_is_in_it_with_what_the_authority_ans
     );
     assert!(line.ends_with(&format!(",pending,,,,{folder},")), "{line}");
 
-    // A change of the approval's state makes another archive.
+    // What becomes of it makes another archive.
     approval.issuer = Told::not_needed("nobody asks", now);
     approval.authority = Told {
         state: ToldState::Taken,

@@ -28,13 +28,13 @@ use crate::{
 pub const RANGE_SHARDS: u8 = 4;
 /// Upper bound of the free list of a range, so that its item stays small.
 const MOST_FREE: usize = 100;
-/// Upper bound of the free list when the number of a rejected receipt is added. Half of the list is reserved for
-/// numbers of crashed requests: a rejected receipt's number is also known by its lock, theirs are listed here only.
+/// As many as it holds when another is listed that a rejection left: those have their receipt's lock to be known by, and a number whose
+/// request died has nothing else.
 const MOST_LEFT: usize = MOST_FREE / 2;
 
-/// Upper bound of the numbers that one look checks.
+/// As many numbers of a range as are looked at in one go.
 const WINDOW: u64 = 4_000;
-/// Upper bound of the freed numbers that were taken again; each is a term in one condition.
+/// As many numbers that were free and taken again; each is a term in one condition.
 const MOST_RETAKEN: usize = 20;
 
 /// A range that is due since `at`.
