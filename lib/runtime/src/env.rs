@@ -87,7 +87,10 @@ impl Env {
         self.optional(name)?.map(|value| parse(name, value)).transpose()
     }
 
-    /// The clients that Lambda's own variables describe.
+    /// AWS clients for `AWS_REGION` and, if it is set, `AWS_ENDPOINT_URL`.
+    ///
+    /// # Errors
+    /// Fails when `AWS_REGION` is missing.
     pub fn clients(&self) -> Result<Clients, EnvError> {
         Ok(Clients::deployed(
             self.required("AWS_REGION")?,
@@ -95,7 +98,10 @@ impl Env {
         ))
     }
 
-    /// The queues that the function may send to: those whose variables it has.
+    /// The queues that the function may send to: those whose variables are set.
+    ///
+    /// # Errors
+    /// Fails when one of the submission queues is set and another is missing, or a value is not UTF-8.
     pub fn queue_urls(&self) -> Result<QueueUrls, EnvError> {
         let submission = match self.optional("SUBMISSION_QUEUE_TESTECF_URL")? {
             Some(testecf) => Some(SubmissionUrls {
@@ -114,7 +120,11 @@ impl Env {
         })
     }
 
-    /// The authority's hosts in the address of a receipt's stamp, its own unless others are configured.
+    /// The hosts in the address of a receipt's stamp: the authority's, unless `STAMP_ECF_URL` or `STAMP_FC_URL`
+    /// replaces them.
+    ///
+    /// # Errors
+    /// Fails when a value is not UTF-8.
     pub fn stamp_hosts(&self) -> Result<StampHosts, EnvError> {
         let mut hosts = StampHosts::default();
         if let Some(ecf) = self.optional("STAMP_ECF_URL")? {
