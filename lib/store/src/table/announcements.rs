@@ -39,6 +39,9 @@ pub struct Announcement {
 
 impl Table {
     /// Stores an announcement that is not delivered yet. Returns `false` when it exists already.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn create_announcement(&self, scope: &Scope, new: &Announcement) -> Result<bool, StoreError> {
         self.put_new("create announcement", item(scope, new)).await
     }
@@ -49,6 +52,9 @@ impl Table {
     }
 
     /// The announcement, if it is not delivered yet.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn untold_announcement(
         &self,
         scope: &Scope,
@@ -60,6 +66,9 @@ impl Table {
     }
 
     /// Takes an announcement off the due index. Returns `false` when it was off already.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn announcement_told(&self, scope: &Scope, id: &AnnouncementId) -> Result<bool, StoreError> {
         let change = Change::of(keys::announcement(scope, id))
             .remove(&[DUE.pk, DUE.sk])

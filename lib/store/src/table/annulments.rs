@@ -138,6 +138,9 @@ pub fn quantity(ranges: &[NumberRange]) -> u64 {
 
 impl Table {
     /// Stores an annulment before it is sent. Its message is in the bucket already.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn create_annulment(&self, scope: &Scope, new: &Annulment) -> Result<AnnulmentCreated, StoreError> {
         let created = self.put_new("create annulment", item(scope, new)).await;
         match created {
@@ -167,6 +170,9 @@ impl Table {
     }
 
     /// Claims the next attempt. Returns `false` when another worker has it.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn claim_annulment(
         &self,
         scope: &Scope,
@@ -186,6 +192,9 @@ impl Table {
 
     /// Records the result of an attempt and the time of the next one; `None` means that it was the last. Returns
     /// `false` when a later attempt has started.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn record_annulment(
         &self,
         scope: &Scope,
@@ -214,6 +223,9 @@ impl Table {
 
     /// The numbers of these ranges that cannot be annulled, at most `limit`, because a receipt or another annulment has
     /// them.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn used_numbers(
         &self,
         scope: &Scope,
@@ -235,6 +247,9 @@ impl Table {
 
     /// Takes the locks of an annulment's numbers that it does not have yet. It stops at numbers that were used
     /// meanwhile; the locks that it has remain until [`Table::give_numbers_back`].
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails; [`StoreError::Contended`] when other writers keep changing the record.
     pub async fn take_annulled_numbers(
         &self,
         scope: &Scope,
@@ -312,6 +327,9 @@ impl Table {
     }
 
     /// Releases the numbers of a rejected annulment: they are as before.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn give_numbers_back(
         &self,
         scope: &Scope,
@@ -339,6 +357,9 @@ impl Table {
     }
 
     /// Advances a range that the service numbers past a stretch of annulled numbers that it has reached.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn pass_annulled(&self, scope: &Scope, from: &Encf, to: u64) -> Result<(), StoreError> {
         let stretch = from.sequence()..=to;
         for range in self.ranges(scope, Some(from.receipt_type())).await? {
@@ -350,6 +371,9 @@ impl Table {
     }
 
     /// Advances a range past this number, if it was annulled.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn pass_if_annulled(&self, scope: &Scope, encf: &Encf) -> Result<(), StoreError> {
         let lock = self.read("read e-NCF lock", &keys::encf_lock(scope, encf)).await?;
         let to = lock.map(|lock| lock.opt_parse(ANNULLED_TO)).transpose()?.flatten();

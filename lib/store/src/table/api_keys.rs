@@ -139,6 +139,9 @@ impl NewApiKey {
 
 impl Table {
     /// Stores a key, unless its creating key was revoked: a revocation leaves no descendant behind.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn create_api_key(&self, new: NewApiKey) -> Result<ApiKeyCreated, StoreError> {
         self.begin_closing(&new.owner(), new.created_at + closing::FIRST_LOOK)
             .await?;
@@ -177,6 +180,9 @@ impl Table {
     }
 
     /// Revokes a key for good. Returns `false` when the company does not have it.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn revoke_api_key(&self, company: &CompanyId, id: &ApiKeyId, now: Timestamp) -> Result<bool, StoreError> {
         let Some(hash) = self.api_key_hash(company, id).await? else {
             return Ok(false);
@@ -189,6 +195,9 @@ impl Table {
     }
 
     /// The valid descendants of a key, oldest first.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn living_descendants(
         &self,
         company: &CompanyId,
@@ -206,6 +215,9 @@ impl Table {
     /// key.
     ///
     /// Ancestors are revoked first: a revoked key cannot create another key, so the search ends.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn revoke_with_descendants(
         &self,
         company: &CompanyId,
@@ -229,6 +241,9 @@ impl Table {
     }
 
     /// The highest environment of the company's valid keys. It reads the whole list, so only rare operations call it.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn highest_environment(
         &self,
         company: &CompanyId,
@@ -241,6 +256,9 @@ impl Table {
 
     /// Sets a key's own rate limit; `None` restores the deployment's. Returns `false` when the company does not have
     /// the key.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn limit_api_key(
         &self,
         company: &CompanyId,
@@ -261,6 +279,9 @@ impl Table {
     }
 
     /// One key of the company, revoked or not.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn api_key(&self, company: &CompanyId, id: &ApiKeyId) -> Result<Option<ListedApiKey>, StoreError> {
         let stored = self
             .read("read listed API key", &keys::listed_api_key(company, id))
@@ -269,6 +290,9 @@ impl Table {
     }
 
     /// The company's keys of every environment, revoked ones included.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn api_keys(&self, company: &CompanyId) -> Result<Vec<ListedApiKey>, StoreError> {
         let query = Query {
             sort: Sort::BeginsWith(SK, keys::LISTED_API_KEYS.to_owned()),
@@ -283,6 +307,9 @@ impl Table {
     }
 
     /// Whether the company has a key of this environment, or had one.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn has_had_key(&self, company: &CompanyId, environment: Environment) -> Result<bool, StoreError> {
         let keys = self.api_keys(company).await?;
         Ok(keys.iter().any(|key| key.environment == environment))

@@ -199,6 +199,9 @@ pub struct GivenAnswer {
 impl Table {
     /// Stores an approval before it is sent. With `is_ours` it is the company's own answer, of which a receipt has one.
     /// Its message is in the bucket already.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn create_approval(
         &self,
         scope: &Scope,
@@ -217,6 +220,9 @@ impl Table {
     }
 
     /// Stores the company's own answer in place of an earlier one, which stays readable by its id.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn replace_answer(
         &self,
         scope: &Scope,
@@ -263,6 +269,9 @@ impl Table {
     }
 
     /// A page of approvals, newest first, and their total.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn approvals(
         &self,
         scope: &Scope,
@@ -288,6 +297,9 @@ impl Table {
     }
 
     /// The approvals that were created within the span, oldest first: at most `limit` after `after`.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn walk_approvals(
         &self,
         scope: &Scope,
@@ -304,6 +316,9 @@ impl Table {
     }
 
     /// The number of approvals that were created within the span.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn count_approvals(&self, scope: &Scope, span: &Span) -> Result<usize, StoreError> {
         let query = approvals_within(scope, span, None);
         self.count_items("count approvals", &query).await
@@ -332,6 +347,9 @@ impl Table {
     }
 
     /// The company's answer to a received receipt.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn given_answer(
         &self,
         scope: &Scope,
@@ -344,6 +362,9 @@ impl Table {
     }
 
     /// The answers to a page of receipts, in their order.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn given_answers(
         &self,
         scope: &Scope,
@@ -359,6 +380,9 @@ impl Table {
     }
 
     /// Claims the next attempt until the lease ends. Returns `false` when another worker has it.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn claim_approval(
         &self,
         scope: &Scope,
@@ -378,6 +402,9 @@ impl Table {
 
     /// Records the result of an attempt and the time of the next one; `None` means that it was the last. Returns
     /// `false` when a later attempt has started.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn record_approval(
         &self,
         scope: &Scope,

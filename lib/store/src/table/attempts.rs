@@ -39,6 +39,9 @@ pub enum AttemptBegun {
 
 impl Table {
     /// The attempts that a company began, newest first.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn attempts(&self, scope: &Scope) -> Result<Vec<Attempt>, StoreError> {
         let query = Query {
             consistent: true,
@@ -86,6 +89,9 @@ impl Table {
 
     /// Whether a record was created before the current attempt of the certification began. Always `false` outside
     /// CerteCF.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn is_of_earlier_attempt(&self, scope: &Scope, created_at: Timestamp) -> Result<bool, StoreError> {
         if scope.environment != Environment::CerteCF {
             return Ok(false);

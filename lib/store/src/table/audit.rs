@@ -29,6 +29,9 @@ pub struct DayPage {
 
 impl Table {
     /// The holder of each number from `from` to `to`, both included; numbers without a lock are omitted.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn locks(
         &self,
         scope: &Scope,
@@ -54,6 +57,9 @@ impl Table {
     }
 
     /// The receipt that holds a number.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn lock_owner(&self, scope: &Scope, encf: &Encf) -> Result<Option<ReceiptId>, StoreError> {
         let lock = self.read("read e-NCF lock", &keys::encf_lock(scope, encf)).await?;
         match lock.as_ref().map(annulments::holder).transpose()? {
@@ -63,6 +69,9 @@ impl Table {
     }
 
     /// The receipts of one day, oldest first, at most `limit`, after the last part.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn receipts_of_day(
         &self,
         scope: &Scope,
@@ -91,6 +100,9 @@ impl Table {
     }
 
     /// Corrects a day's counters. Returns `false` when they changed since they were read.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn correct_counts(
         &self,
         scope: &Scope,

@@ -113,6 +113,9 @@ impl Table {
     }
 
     /// Claims the next call of the status service. Returns `false` when another process called it within `spacing`.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn claim_status_check(&self, now: Timestamp, spacing: SignedDuration) -> Result<bool, StoreError> {
         let change = Change::of(keys::status_check())
             .set(ATTEMPTED_AT, instant(now))
@@ -125,6 +128,9 @@ impl Table {
     }
 
     /// Records the result of a call; `None` means success.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn record_status_check(&self, attempted_at: Timestamp, problem: Option<&str>) -> Result<(), StoreError> {
         let change = Change::of(keys::status_check())
             .set_or_remove(PROBLEM, problem.map(text))
@@ -135,6 +141,9 @@ impl Table {
     }
 
     /// The last call of the status service; `None` if there was none.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn status_check(&self) -> Result<Option<StatusCheck>, StoreError> {
         let Some(stored) = self.read_eventual("read status check", &keys::status_check()).await? else {
             return Ok(None);
@@ -146,6 +155,9 @@ impl Table {
     }
 
     /// Stores the status service's answer about an environment. An older answer never replaces a newer one.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn record_status(&self, environment: Environment, status: &AuthorityStatus) -> Result<(), StoreError> {
         let kept = Kept {
             available: status.available,

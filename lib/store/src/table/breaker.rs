@@ -102,6 +102,9 @@ struct Kept {
 impl Table {
     /// Replaces a breaker, if it is unchanged since it was read. Returns the current breaker, and whether this call
     /// wrote it.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn replace_breaker(
         &self,
         environment: Environment,

@@ -62,6 +62,9 @@ pub enum CertificateActivated {
 impl Table {
     /// Records that the vault now has this certificate, and adds it to the history. With `claim`, the certificate also
     /// verifies the company, which takes the RNC.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn activate_certificate(
         &self,
         company: &CompanyId,
@@ -98,6 +101,9 @@ impl Table {
     }
 
     /// Every certificate that the company ever had, newest first.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn certificates(&self, company: &CompanyId) -> Result<Vec<CertificateSummary>, StoreError> {
         let query = Query {
             sort: Sort::BeginsWith(SK, keys::CERTIFICATE.to_owned()),

@@ -95,6 +95,9 @@ fn shard_of(scope: &Scope) -> u8 {
 
 impl Table {
     /// The state of an environment's days.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn closing(&self, scope: &Scope) -> Result<Closing, StoreError> {
         let query = Query {
             consistent: true,
@@ -113,6 +116,9 @@ impl Table {
     }
 
     /// Schedules the closing of an environment's days from an instant on. A repeated call has no effect.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn begin_closing(&self, scope: &Scope, first_look: Timestamp) -> Result<(), StoreError> {
         let item = NewItem::new(&keys::closing(scope))
             .with(DUE.pk, text(keys::due_days_partition(shard_of(scope))))
@@ -131,6 +137,9 @@ impl Table {
     }
 
     /// The due entries of one shard, the most overdue first.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn due_days(&self, shard: u8, now: Timestamp, limit: usize) -> Result<Vec<DueDays>, StoreError> {
         let query = Query {
             sort: Sort::Between(DUE.sk, keys::due_sort(Timestamp::UNIX_EPOCH), keys::due_sort(now)),
@@ -152,6 +161,9 @@ impl Table {
     }
 
     /// Counts a day's receipts by their list.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn counted_by_list(&self, scope: &Scope, day: Date) -> Result<DayCounts, StoreError> {
         let mut counted = DayCounts::none(day);
         let mut after = None;
@@ -171,6 +183,9 @@ impl Table {
 
     /// Compares a day's counters with its list and corrects them, and the sum of its month. Returns the previous counts
     /// if they were wrong.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails; [`StoreError::Contended`] when other writers keep changing the record.
     pub async fn recount_day(
         &self,
         scope: &Scope,
@@ -197,6 +212,9 @@ impl Table {
     }
 
     /// Sums up a month whose days are all closed.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails, or when the record keeps changing.
     pub async fn sum_up_month(&self, scope: &Scope, first: Date) -> Result<(), StoreError> {
         let days = self.latest_day_counts(scope, first, first.last_of_month()).await?;
         let mut month = DayCounts::none(first);
@@ -213,6 +231,9 @@ impl Table {
     }
 
     /// The counts of the summed-up months between two months, both included and given by their first days.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn month_counts(&self, scope: &Scope, from: Date, to: Date) -> Result<Vec<DayCounts>, StoreError> {
         let query = Query {
             sort: Sort::Between(SK, keys::month_sort(from), keys::month_sort(to)),
@@ -240,11 +261,17 @@ impl Table {
     }
 
     /// Postpones these days. Returns `false` when another run has moved them.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn put_off_days(&self, entry: &DueDays, next: Timestamp) -> Result<bool, StoreError> {
         self.move_due(entry, next, None).await
     }
 
     /// The time of the last late change of a day. Its state write is certainly over after [`WRITTEN_WITHIN`].
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn late_change(&self, scope: &Scope, day: Date) -> Result<Option<Timestamp>, StoreError> {
         let stored = self.read("read late change", &keys::late_change(scope, day)).await?;
         stored.map(|stored| stored.instant(LATE_AT)).transpose()
@@ -262,6 +289,9 @@ impl Table {
     }
 
     /// Takes an environment without a company off the index.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn forget_closing(&self, scope: &Scope) -> Result<bool, StoreError> {
         self.delete("forget closing", &keys::closing(scope)).await
     }

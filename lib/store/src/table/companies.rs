@@ -128,6 +128,9 @@ pub enum CompanyCreated {
 impl Table {
     /// Creates a company together with its claim on the RNC (if verified), its sign-up record, its use of an invitation and
     /// its first API key (if any).
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn create_company(
         &self,
         new: NewCompany,
@@ -186,12 +189,18 @@ impl Table {
     }
 
     /// The verified company that owns an RNC.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn company_by_rnc(&self, rnc: &Rnc) -> Result<Option<CompanyId>, StoreError> {
         let stored = self.read_settled("read RNC owner", &keys::rnc(rnc.as_str())).await?;
         stored.map(|stored| stored.parse(COMPANY)).transpose()
     }
 
     /// The sign-up of the last hour with this idempotency key.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn signup(&self, key: &[u8; 32], now: Timestamp) -> Result<Option<SignupRecord>, StoreError> {
         let Some(stored) = self.read("read sign-up", &keys::signup(key)).await? else {
             return Ok(None);
@@ -209,6 +218,9 @@ impl Table {
 
     /// Retries a sign-up: revokes the API key of the earlier answer and creates a new one. Returns `false` when another
     /// retry was faster, or the key is gone.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn replace_signup_key(
         &self,
         signup: &SignupRecord,

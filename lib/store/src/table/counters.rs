@@ -143,6 +143,9 @@ fn amount_name(ecf_type: ReceiptType, state: Option<ReceiptState>) -> String {
 
 impl Table {
     /// Counts a receipt that was created on this day, and records which API key issued it, and when.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn count_created(
         &self,
         scope: &Scope,
@@ -160,6 +163,9 @@ impl Table {
     }
 
     /// Counts the final state of a receipt that was created on this day.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn count_verdict(
         &self,
         scope: &Scope,

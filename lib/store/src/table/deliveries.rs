@@ -42,6 +42,9 @@ pub struct Delivery {
 
 impl Table {
     /// Records an attempt. Returns `false` when it was recorded before.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn record_delivery(
         &self,
         scope: &Scope,
@@ -73,6 +76,9 @@ impl Table {
     }
 
     /// Attempts, newest first, and their total.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn deliveries(
         &self,
         scope: &Scope,

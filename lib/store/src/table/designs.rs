@@ -70,12 +70,18 @@ pub struct DesignChanges {
 
 impl Table {
     /// The company's design; the default is empty.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn design(&self, company: &CompanyId) -> Result<CompanyDesign, StoreError> {
         let stored = self.read("read design", &keys::design(company)).await?;
         stored.map_or_else(|| Ok(CompanyDesign::default()), |stored| read(&stored))
     }
 
     /// Changes the design, part by part.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn change_design(
         &self,
         company: &CompanyId,

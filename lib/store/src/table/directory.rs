@@ -42,6 +42,9 @@ pub struct DirectoryListing {
 
 impl Table {
     /// The cached answer about a taxpayer; an eventually consistent read.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn directory_listing(
         &self,
         environment: Environment,
@@ -55,6 +58,9 @@ impl Table {
     }
 
     /// Stores the directory's answer. An older answer never replaces a newer one.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn record_directory_listing(
         &self,
         environment: Environment,

@@ -70,11 +70,17 @@ impl DueEntry {
 
 impl Table {
     /// The due entries of one shard, the most overdue first.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn due_now(&self, shard: u8, now: Timestamp, limit: usize) -> Result<Vec<DueEntry>, StoreError> {
         self.due(shard, Timestamp::UNIX_EPOCH, now, false, limit).await
     }
 
     /// The due entries of one shard, the least overdue first, without those due before `from`.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn due_latest(
         &self,
         shard: u8,
@@ -114,6 +120,9 @@ impl Table {
     }
 
     /// Moves an entry to its next time. Returns `false` when another process moved it, or nothing is due any more.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn claim_due(&self, entry: &DueEntry, next: Timestamp) -> Result<bool, StoreError> {
         let change = Change::of(entry.key())
             .set(DUE.sk, text(keys::due_sort(next)))
@@ -123,6 +132,9 @@ impl Table {
     }
 
     /// Takes an entry off the index. Returns `false` when it was moved or is off already.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn drop_due(&self, entry: &DueEntry) -> Result<bool, StoreError> {
         let change = Change::of(entry.key())
             .remove(&[DUE.pk, DUE.sk])
@@ -132,6 +144,9 @@ impl Table {
     }
 
     /// Sets the next look at a waiting receipt. Returns `false` when the receipt is not on the index.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn postpone(&self, scope: &Scope, receipt: &ReceiptId, next: Timestamp) -> Result<bool, StoreError> {
         let change = Change::of(keys::receipt(scope, receipt))
             .set(DUE.sk, text(keys::due_sort(next)))

@@ -139,6 +139,9 @@ impl InboxItem {
 
 impl Table {
     /// Received receipts, newest first, and their total; optionally only acknowledged or unread ones.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn inbox(
         &self,
         scope: &Scope,
@@ -178,12 +181,18 @@ impl Table {
     }
 
     /// The number of unread receipts.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn count_unread(&self, scope: &Scope) -> Result<usize, StoreError> {
         let unread = Query::of(keys::inbox_partition(scope, InboxList::Unread));
         self.count_items("count unread", &unread).await
     }
 
     /// The receipts that were received within the span, oldest first: at most `limit` after `after`.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn walk_inbox(
         &self,
         scope: &Scope,
@@ -201,11 +210,17 @@ impl Table {
     }
 
     /// The number of receipts that were received within the span.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn count_inbox(&self, scope: &Scope, span: &Span) -> Result<usize, StoreError> {
         self.count_items("count inbox", &within(scope, span, None)).await
     }
 
     /// Acknowledges a receipt. A repeated call retains the first time; `None` when the receipt does not exist.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails, or when the record keeps changing.
     pub async fn ack_inbox_item(
         &self,
         scope: &Scope,

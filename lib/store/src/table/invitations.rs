@@ -15,6 +15,9 @@ const EXPIRES_AT: &str = "ex";
 
 impl Table {
     /// Stores an invitation. Returns `false` when one with this code exists.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn create_invitation(
         &self,
         hash: &[u8; 32],
@@ -30,6 +33,9 @@ impl Table {
     }
 
     /// Whether a company may sign up with an invitation. Only the company's creation consumes it.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn invitation_is_good(&self, hash: &[u8; 32], now: Timestamp) -> Result<bool, StoreError> {
         let Some(stored) = self.read("read invitation", &keys::invitation(hash)).await? else {
             return Ok(false);
@@ -38,6 +44,9 @@ impl Table {
     }
 
     /// Revokes an invitation. Returns `false` when it does not exist.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn revoke_invitation(&self, hash: &[u8; 32]) -> Result<bool, StoreError> {
         self.delete("revoke invitation", &keys::invitation(hash)).await
     }

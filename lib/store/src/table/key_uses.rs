@@ -64,6 +64,9 @@ pub(super) fn issued(change: Change, key: &ApiKeyId, at: Timestamp) -> Change {
 
 impl Table {
     /// Records a use of a key. The latest time stays, also when writes arrive out of order.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn note_key_use(&self, company: &CompanyId, id: &ApiKeyId, at: Timestamp) -> Result<(), StoreError> {
         let change = Change::of(keys::key_use(company, id))
             .set(USED_AT, instant(at))
@@ -74,6 +77,9 @@ impl Table {
 
     /// Adds requests of a key to the window of its rate limit, and returns their total over all instances. The window
     /// is `window`; when another instance has started a later one, the result is 0.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails; [`StoreError::Contended`] when other writers keep changing the record.
     pub async fn count_key_requests(
         &self,
         company: &CompanyId,
@@ -112,6 +118,9 @@ impl Table {
 
     /// The last use of the company's keys: any use, and those of the last 400 days that issued a receipt in this
     /// environment.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn key_uses(&self, scope: &Scope, now: Timestamp) -> Result<KeyUses, StoreError> {
         let day_of = |at| keys::day(keys::fiscal_day(at));
         let days = Query {

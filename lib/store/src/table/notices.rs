@@ -164,6 +164,9 @@ impl Notice {
 
 impl Table {
     /// Stores a draft, which is not visible.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn draft_notice(
         &self,
         id: NoticeId,
@@ -195,18 +198,27 @@ impl Table {
     }
 
     /// A notice of any audience: for the operator.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn notice(&self, id: &NoticeId) -> Result<Option<Notice>, StoreError> {
         let stored = self.read("read notice", &keys::notice(id)).await?;
         stored.as_ref().map(read).transpose()
     }
 
     /// A notice, if it is visible to this company in this environment.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn notice_for(&self, scope: &Scope, id: &NoticeId) -> Result<Option<Notice>, StoreError> {
         let notice = self.notice(id).await?;
         Ok(notice.filter(|notice| notice.is_shown_to(scope)))
     }
 
     /// Changes a notice, for its current and its previous audience.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails; [`StoreError::Contended`] when other writers keep changing the record.
     pub async fn change_notice(
         &self,
         id: &NoticeId,
@@ -236,6 +248,9 @@ impl Table {
     }
 
     /// The number of the latest change of any notice: every change up to it is committed.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn last_notice_number(&self) -> Result<u64, StoreError> {
         match self.read("read notice number", &keys::notice_number()).await? {
             Some(stored) => stored.parse(SEQUENCE),

@@ -219,12 +219,18 @@ impl Receipt {
 
 impl Table {
     /// A receipt, with a strongly consistent read.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn receipt(&self, scope: &Scope, id: &ReceiptId) -> Result<Option<Receipt>, StoreError> {
         let stored = self.read("read receipt", &keys::receipt(scope, id)).await?;
         stored.map(|stored| record::read(&stored)).transpose()
     }
 
     /// A receipt, with an eventually consistent read at half the price.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn receipt_eventual(&self, scope: &Scope, id: &ReceiptId) -> Result<Option<Receipt>, StoreError> {
         let stored = self.read_eventual("read receipt", &keys::receipt(scope, id)).await?;
         stored.map(|stored| record::read(&stored)).transpose()

@@ -22,6 +22,9 @@ const OPERATION: &str = "seed";
 impl Table {
     /// Writes receipts in their states, without the locks of their numbers, and their counters by day. Existing
     /// counters of these days are replaced.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn seed_receipts(&self, scope: &Scope, receipts: &[NewReceipt]) -> Result<(), StoreError> {
         let mut days = BTreeMap::new();
         for receipt in receipts {
@@ -45,6 +48,9 @@ impl Table {
     }
 
     /// Closes seeded days up to one, whose counters are exact, and sums up their months.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn seed_closing(&self, scope: &Scope, first: Date, until: Date) -> Result<(), StoreError> {
         let mut month = first.first_of_month();
         while month.last_of_month() <= until {

@@ -225,6 +225,9 @@ impl Range {
 
 impl Table {
     /// The ranges of one type or of all, sorted by type and first number.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn ranges(&self, scope: &Scope, ecf_type: Option<ReceiptType>) -> Result<Vec<Range>, StoreError> {
         if let Some(ecf_type) = ecf_type {
             return Ok(self.ranges_of_type(scope, ecf_type, true).await?.1);
@@ -238,6 +241,9 @@ impl Table {
     }
 
     /// One range.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn range(&self, scope: &Scope, id: RangeId) -> Result<Option<Range>, StoreError> {
         let stored = self.read("read range", &key(scope, id)).await?;
         stored.as_ref().map(read_range).transpose()

@@ -28,6 +28,9 @@ pub struct StoredToken {
 
 impl Table {
     /// The token, unless it has expired.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn token(
         &self,
         certificate: &[u8; 32],
@@ -40,6 +43,9 @@ impl Table {
 
     /// The token, with an eventually consistent read at half the price: the latest write of another process may be
     /// missing.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn token_eventual(
         &self,
         certificate: &[u8; 32],
@@ -51,6 +57,9 @@ impl Table {
     }
 
     /// Stores a new token and ends the refresh. An older one never replaces one that expires later.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn store_token(
         &self,
         certificate: &[u8; 32],
@@ -69,6 +78,9 @@ impl Table {
     }
 
     /// Removes a token that the authority rejected, if it is still the stored one.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn invalidate_token(
         &self,
         certificate: &[u8; 32],
@@ -84,6 +96,9 @@ impl Table {
     }
 
     /// Claims the refresh. Returns `false` when another process has it.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn claim_token_refresh(
         &self,
         certificate: &[u8; 32],
@@ -103,6 +118,9 @@ impl Table {
     }
 
     /// Releases the refresh, so that another process may try at once.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn release_token_refresh(
         &self,
         certificate: &[u8; 32],

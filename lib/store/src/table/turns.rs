@@ -37,6 +37,9 @@ pub enum Turn {
 
 impl Table {
     /// Counts a visit from an address against the limit of the current window.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn take_turn(&self, door: Door, address: &str, now: Timestamp) -> Result<Turn, StoreError> {
         let window = door.window.as_secs().max(1);
         let begin = now.as_second() - now.as_second().rem_euclid(window);

@@ -38,6 +38,9 @@ impl Table {
     }
 
     /// Removes the record. Returns `false` when it was removed before.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn drop_unclaimed_p12(&self, scope: &Scope) -> Result<bool, StoreError> {
         self.delete("drop unclaimed P12", &keys::unclaimed_p12(scope)).await
     }

@@ -44,6 +44,9 @@ pub struct Undelivered {
 
 impl Table {
     /// Stores an event for later attempts. Returns `false` when it is stored already.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn keep_undelivered(
         &self,
         scope: &Scope,
@@ -75,6 +78,9 @@ impl Table {
     }
 
     /// The events that wait for a webhook, oldest first.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn undelivered_of(
         &self,
         scope: &Scope,
@@ -93,6 +99,9 @@ impl Table {
 
     /// Claims the next attempt. A lease excludes other workers until `until`; then the due index recovers the event.
     /// Returns `false` when another worker has it.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn claim_undelivered(
         &self,
         scope: &Scope,
@@ -115,6 +124,9 @@ impl Table {
 
     /// Sets the next attempt after `attempts` of them; `None` parks the event. Returns `false` when a later attempt has
     /// started.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn postpone_undelivered(
         &self,
         scope: &Scope,
@@ -136,6 +148,9 @@ impl Table {
     }
 
     /// Removes an event that was delivered or given up. Returns `false` when it was removed before.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn forget_undelivered(
         &self,
         scope: &Scope,

@@ -122,6 +122,9 @@ impl Table {
     }
 
     /// Every subscription of the scope, oldest first.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn webhooks(&self, scope: &Scope) -> Result<Vec<Webhook>, StoreError> {
         let query = Query {
             sort: Sort::BeginsWith(SK, keys::WEBHOOK.to_owned()),
@@ -141,6 +144,9 @@ impl Table {
 
     /// Changes a subscription; `None` when it does not exist. When it is switched on, its parked events are scheduled;
     /// a new address resets its failures.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn update_webhook(
         &self,
         scope: &Scope,
@@ -174,6 +180,9 @@ impl Table {
 
     /// Locks a webhook for a dry run, until `until` at most. Returns `false` when another dry run has the lock, or the
     /// webhook does not exist.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn begin_webhook_test(
         &self,
         scope: &Scope,
@@ -192,6 +201,9 @@ impl Table {
     }
 
     /// Releases the lock of a dry run, unless another run has it by now.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn end_webhook_test(&self, scope: &Scope, id: &WebhookId, until: Timestamp) -> Result<(), StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .remove(&[TEST_UNTIL])
@@ -201,6 +213,9 @@ impl Table {
     }
 
     /// Records that a delivery failed. Only the first failure sets the time.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn webhook_failed(&self, scope: &Scope, id: &WebhookId, now: Timestamp) -> Result<(), StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .set_once(FAILING_SINCE, instant(now))
@@ -209,6 +224,9 @@ impl Table {
     }
 
     /// Records that a delivery succeeded after failures.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn webhook_recovered(&self, scope: &Scope, id: &WebhookId) -> Result<(), StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .remove(&[FAILING_SINCE])
@@ -217,6 +235,9 @@ impl Table {
     }
 
     /// Records that an attempt timed out. Returns `false` when the webhook was slow before, or does not exist.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn webhook_timed_out(&self, scope: &Scope, id: &WebhookId, now: Timestamp) -> Result<bool, StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .set(SLOW_SINCE, instant(now))
@@ -228,6 +249,9 @@ impl Table {
     }
 
     /// Records that a slow webhook answered in time. Returns `false` when it was recorded before.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn webhook_in_time(&self, scope: &Scope, id: &WebhookId) -> Result<bool, StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .remove(&[SLOW_SINCE])
@@ -237,6 +261,9 @@ impl Table {
 
     /// Counts a parked event of an active webhook, and schedules housekeeping's look at `probe_at`, unless one is
     /// scheduled. Returns `false` when the webhook was deleted or switched off.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn count_parked(&self, scope: &Scope, id: &WebhookId, probe_at: Timestamp) -> Result<bool, StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .add(PARKED, number(1))
@@ -248,6 +275,9 @@ impl Table {
     }
 
     /// Sets housekeeping's next look at the parked events. Returns `false` when none is scheduled.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn postpone_probe(&self, scope: &Scope, id: &WebhookId, next: Timestamp) -> Result<bool, StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .set(DUE.sk, text(keys::due_sort(next)))
@@ -257,6 +287,9 @@ impl Table {
 
     /// Ends the looks at a webhook without parked events. Returns `false` when an event was parked since `seen` was
     /// read.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn end_probe(&self, scope: &Scope, seen: &Webhook) -> Result<bool, StoreError> {
         let as_seen = match seen.parked {
             0 => "attribute_exists(#pk) AND attribute_not_exists(#parked)",
@@ -274,6 +307,9 @@ impl Table {
 
     /// Switches off a webhook that failed for too long, and stores the announcement in the same write. Returns `false`
     /// when it is off already, or a delivery succeeded meanwhile.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn pause_webhook(
         &self,
         scope: &Scope,
@@ -297,6 +333,9 @@ impl Table {
 
     /// Deletes a subscription. Its recorded deliveries remain until they expire. Returns `false` when it does not
     /// exist.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn delete_webhook(&self, scope: &Scope, id: &WebhookId) -> Result<bool, StoreError> {
         let counted = Change::of(keys::webhook_count(scope)).add(COUNT, number(-1));
         let parts = vec![Part::Delete(keys::webhook(scope, id)), Part::Update(counted)];

@@ -34,6 +34,9 @@ pub struct CompanyChanges {
 
 impl Table {
     /// Changes a company's profile and settings; `None` when the company does not exist.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn update_company(
         &self,
         company: &CompanyId,
@@ -51,6 +54,9 @@ impl Table {
     }
 
     /// Deactivates a company; the time of the first call stays. `None` when the company does not exist.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn deactivate_company(&self, company: &CompanyId, now: Timestamp) -> Result<Option<Company>, StoreError> {
         let change = Change::of(keys::company(company))
             .set(UPDATED_AT, instant(now))
@@ -59,6 +65,9 @@ impl Table {
     }
 
     /// Reactivates a company; `None` when it does not exist.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn activate_company(&self, company: &CompanyId, now: Timestamp) -> Result<Option<Company>, StoreError> {
         let change = Change::of(keys::company(company))
             .set(UPDATED_AT, instant(now))

@@ -28,6 +28,9 @@ pub enum Verification {
 
 impl Table {
     /// Marks a company as the verified taxpayer, together with its claim on the RNC. A repeated call has no effect.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn verify_company(
         &self,
         company: &CompanyId,

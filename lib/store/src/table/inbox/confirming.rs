@@ -63,6 +63,9 @@ impl AuthorityState {
 impl Table {
     /// Claims the next question, and sets the time of the one after it. Returns `false` when another attempt has it, or
     /// the answer is final.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn claim_confirmation(
         &self,
         scope: &Scope,

@@ -30,6 +30,9 @@ pub enum Kept {
 
 impl Table {
     /// Stores a receipt together with its announcement. Its documents are in the bucket already.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn keep_received(
         &self,
         scope: &Scope,
@@ -65,6 +68,9 @@ impl Table {
     }
 
     /// Whether this document is stored already, or its number belongs to another document.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn was_received(
         &self,
         scope: &Scope,
@@ -90,6 +96,9 @@ impl Table {
     }
 
     /// The receipt with this number: the document to which the number belongs, otherwise the first one.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn received(
         &self,
         scope: &Scope,

@@ -37,6 +37,9 @@ pub struct NoticePage {
 impl Table {
     /// The changes that a company sees in an environment, after one number and up to another, at most `limit`. The
     /// second number must belong to a committed change ([`Table::last_notice_number`]).
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn notice_events(
         &self,
         scope: &Scope,

@@ -50,6 +50,9 @@ pub enum Answered {
 impl Table {
     /// Records the buyer's answer to a receipt, together with its announcement. The answer of a trusted signer is
     /// final; it replaces a provisional one. The message is in the bucket already.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_buyer_answer(
         &self,
         scope: &Scope,

@@ -86,6 +86,9 @@ pub struct BuyerDelivery {
 impl Table {
     /// Claims the next attempt; the due index recovers the receipt at `until`. Returns `false` when another worker has
     /// it, or nothing is to be delivered.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn claim_delivery(&self, seen: &Receipt, now: Timestamp, until: Timestamp) -> Result<bool, StoreError> {
         let attempts = seen.delivery_attempts();
         let before = seen.buyer_delivery.as_ref().map(|_| number(attempts));
@@ -102,6 +105,9 @@ impl Table {
 
     /// Records the failure of an attempt and the time of the next one. Returns `false` when a later attempt has
     /// started.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn postpone_delivery(
         &self,
         scope: &Scope,
@@ -123,6 +129,9 @@ impl Table {
     }
 
     /// Ends the delivery: records its result, then removes the outbox entry.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn end_delivery(&self, scope: &Scope, id: &ReceiptId, end: &BuyerDelivery) -> Result<(), StoreError> {
         let change = Change::of(keys::receipt(scope, id))
             .set(ATTEMPTS, number(end.attempts))

@@ -45,6 +45,9 @@ pub(super) enum Left {
 
 impl Table {
     /// The receipt that holds a number; if several had it in turn, the last one.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn receipt_by_encf(&self, scope: &Scope, encf: &Encf) -> Result<Option<Receipt>, StoreError> {
         let Some(lock) = self.read("read e-NCF lock", &keys::encf_lock(scope, encf)).await? else {
             return Ok(None);
@@ -57,6 +60,9 @@ impl Table {
 
     /// The earlier receipt whose number may be used again: a rejected receipt whose number the authority did not count
     /// as used, or one of an earlier attempt of the certification. `None` when the number is free, annulled, or in use.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn number_left_by(&self, scope: &Scope, encf: &Encf) -> Result<Option<Receipt>, StoreError> {
         let predecessor = self.predecessor(scope, encf).await?;
         Ok(predecessor.map(|predecessor| predecessor.receipt))
@@ -81,6 +87,9 @@ impl Table {
     }
 
     /// The newest receipt with this `external_id`.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn receipt_by_external_id(
         &self,
         scope: &Scope,
@@ -91,12 +100,18 @@ impl Table {
     }
 
     /// The receipt with this track id of the authority.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn receipt_by_track_id(&self, scope: &Scope, track_id: &str) -> Result<Option<Receipt>, StoreError> {
         self.newest_in(scope, &TRACK, keys::track_partition(scope, track_id))
             .await
     }
 
     /// The newest receipts of one day, at most `limit`.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn receipts_newest(
         &self,
         scope: &Scope,

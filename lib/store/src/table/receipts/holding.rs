@@ -25,6 +25,9 @@ pub const HOLD_SPREAD: SignedDuration = SignedDuration::from_mins(2);
 impl Table {
     /// Holds a receipt: one that waits for its send becomes `contingency`, and housekeeping looks at it at `until`, or
     /// within [`HOLD_SPREAD`] after. Returns `false` when it is past its send, or a worker is sending it.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn hold(
         &self,
         scope: &Scope,

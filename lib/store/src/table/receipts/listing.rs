@@ -86,6 +86,9 @@ struct Walk<'a> {
 
 impl Table {
     /// A page of the receipts, newest first.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn list_receipts(
         &self,
         scope: &Scope,

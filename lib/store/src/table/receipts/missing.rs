@@ -43,6 +43,9 @@ pub enum NotFoundBy {
 impl Table {
     /// Counts a look-up by number of a submitted receipt that found nothing. A look-up within a minute of the last one
     /// does not count.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_not_found(
         &self,
         scope: &Scope,
@@ -59,6 +62,9 @@ impl Table {
     }
 
     /// Resets the count of look-ups: the authority finds the document again.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_found_again(
         &self,
         scope: &Scope,
@@ -78,6 +84,9 @@ impl Table {
     }
 
     /// Replaces the track id that the authority does not find by the one under which it has the document.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn replace_track(
         &self,
         scope: &Scope,
@@ -96,6 +105,9 @@ impl Table {
 
     /// Returns a submitted receipt that the authority does not have to its send. Its lease has expired and its look-ups
     /// found nothing, so the next worker sends the same bytes.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn return_to_send(
         &self,
         scope: &Scope,
@@ -135,6 +147,9 @@ impl Table {
 
     /// Records an operator's decision about a receipt before its execution, on the condition of the state that the
     /// operator saw.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_decision(
         &self,
         scope: &Scope,

@@ -104,6 +104,9 @@ impl NewNote {
 impl ModifiedReceipt {
     /// Whether the balance covers a note. The note may count already, when another receipt got the number or an earlier
     /// note was rejected.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub fn covers(&self, note: &Receipt) -> Result<bool, StoreError> {
         let Some(tie) = note.note else { return Ok(true) };
         let amount = amount_of(note)?;
@@ -126,6 +129,9 @@ impl ModifiedReceipt {
 impl Table {
     /// The receipt with a number, and its balance. A receipt of an earlier attempt of the certification does not count,
     /// because its number is to be sent again.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn modified_receipt(&self, scope: &Scope, encf: &Encf) -> Result<Option<ModifiedReceipt>, StoreError> {
         let Some(lock) = self.read("read e-NCF lock", &keys::encf_lock(scope, encf)).await? else {
             return Ok(None);
@@ -155,6 +161,9 @@ impl Table {
     }
 
     /// A credit note other than `annulment` without a verdict: the authority knows the balance only after its verdict.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn open_credit(
         &self,
         scope: &Scope,
@@ -171,6 +180,9 @@ impl Table {
     }
 
     /// Releases a held note for its send, and reserves again what an earlier failure released.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn clear_note(
         &self,
         scope: &Scope,
@@ -225,6 +237,9 @@ impl Table {
 
     /// Records on a receipt without a verdict that a note waits for it. Returns `false` when the receipt has its
     /// verdict, or does not exist.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn await_verdict(
         &self,
         scope: &Scope,

@@ -45,6 +45,9 @@ impl Table {
     }
 
     /// Records the track id of a receipt whose outcome was unknown; its verdict is polled next.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn resolve_outcome(
         &self,
         scope: &Scope,

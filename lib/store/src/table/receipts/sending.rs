@@ -55,6 +55,9 @@ pub enum Claim {
 
 impl Table {
     /// Claims a receipt for its first send, or for one after a send that certainly did not arrive.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn claim_send(
         &self,
         scope: &Scope,
@@ -70,6 +73,9 @@ impl Table {
     }
 
     /// Claims a receipt with an expired lease, to look it up.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn claim_lookup(
         &self,
         scope: &Scope,
@@ -84,6 +90,9 @@ impl Table {
     /// Claims a receipt for another send after its look-ups found nothing.
     ///
     /// Before [`LOOKUPS_BEFORE_RESEND`] look-ups the result is [`Claim::LeaseExpired`].
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn claim_resend(
         &self,
         scope: &Scope,
@@ -105,6 +114,9 @@ impl Table {
     /// Records that a look-up found nothing, and returns the lease in its expired state.
     ///
     /// A look-up within a minute of the last one that counted does not count.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_lookup_negative(
         &self,
         scope: &Scope,
@@ -135,6 +147,9 @@ impl Table {
     }
 
     /// Releases a claim after a send that certainly did not arrive; the next claim is a first send again.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn release_send(&self, scope: &Scope, id: &ReceiptId, attempt: u32) -> Result<Recorded, StoreError> {
         let change = Change::of(keys::receipt(scope, id))
             .remove(&LEASE)
@@ -144,6 +159,9 @@ impl Table {
     }
 
     /// Records the authority's track id.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_submitted(
         &self,
         scope: &Scope,
@@ -175,6 +193,9 @@ impl Table {
     }
 
     /// Ends a claim whose send may have arrived, without waiting for the lease to expire: the next step is a look-up.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_answer_lost(
         &self,
         scope: &Scope,
@@ -192,6 +213,9 @@ impl Table {
     }
 
     /// Leaves a receipt with a lost send to the operator, in an environment without a look-up.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_outcome_unknown(
         &self,
         scope: &Scope,

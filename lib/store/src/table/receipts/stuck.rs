@@ -135,6 +135,9 @@ impl Receipt {
 impl Table {
     /// Records that somebody was alarmed about a receipt that waits for so many hours. `false`: somebody was before, or it
     /// went on.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn record_alarm(
         &self,
         scope: &Scope,

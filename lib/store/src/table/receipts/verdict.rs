@@ -69,6 +69,9 @@ pub enum Recorded {
 
 impl Table {
     /// Records the authority's verdict, once.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_verdict(
         &self,
         scope: &Scope,
@@ -96,6 +99,9 @@ impl Table {
     ///
     /// Conditional on the state that the caller saw: if another worker has claimed or sent the receipt since, nothing
     /// changes.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_failed(
         &self,
         scope: &Scope,
@@ -128,11 +134,17 @@ impl Table {
 
     /// Removes an entry from the outbox; removing the last one also takes the receipt off the due index, in the same
     /// write.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn outbox_done(&self, scope: &Scope, id: &ReceiptId, entry: OutboxEntry) -> Result<Recorded, StoreError> {
         self.take_entry(scope, id, entry, None).await
     }
 
     /// Removes the webhook entry from the outbox, and records when a webhook accepted the event, if one did.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn webhooks_notified(
         &self,
         scope: &Scope,
@@ -143,6 +155,9 @@ impl Table {
     }
 
     /// Records when a webhook accepted the event of a verdict on a later attempt. The first time stays.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn record_notified(&self, scope: &Scope, id: &ReceiptId, at: Timestamp) -> Result<(), StoreError> {
         let change = Change::of(keys::receipt(scope, id))
             .set(NOTIFIED_AT, instant(at))

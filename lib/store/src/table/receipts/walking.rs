@@ -54,6 +54,9 @@ pub struct WalkedPart {
 
 impl Table {
     /// The receipts of a day that were created within the span, oldest first, after the last part.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn walk_receipts(
         &self,
         scope: &Scope,
@@ -81,6 +84,9 @@ impl Table {
     }
 
     /// The number of receipts of a day that were created within the span.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn count_within(&self, scope: &Scope, span: &Span, day: Date) -> Result<usize, StoreError> {
         let query = Query {
             sort: span.sort(LIST.sk, None),

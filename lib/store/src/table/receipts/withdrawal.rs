@@ -66,6 +66,9 @@ impl Table {
     ///
     /// [`Recorded::Already`] with another state than the requested one means that its state or its sends do not allow
     /// it.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn withdraw(
         &self,
         scope: &Scope,

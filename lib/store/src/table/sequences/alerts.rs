@@ -108,6 +108,9 @@ impl Range {
 
 impl Table {
     /// Records that a warning was published, for the range as it was read.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn alert_told(&self, scope: &Scope, range: &Range, alert: RangeAlert) -> Result<(), StoreError> {
         let change = Change::of(key(scope, range.id()));
         let change = match alert {

@@ -58,6 +58,9 @@ impl Range {
 impl Table {
     /// Counts the number of a new receipt, in a range that the caller numbers. A number that an earlier receipt left
     /// was counted with that receipt. `range` is the range from the claim of the number.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails; [`StoreError::Contended`] when other writers keep changing the record.
     pub async fn count_callers_number(
         &self,
         scope: &Scope,
@@ -91,6 +94,9 @@ impl Table {
 
     /// Has the counts of the ranges with numbers from `from` to `to` compared with the locks soon: numbers may have been
     /// locked or given back without being counted.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn recount_soon(
         &self,
         scope: &Scope,
@@ -110,6 +116,9 @@ impl Table {
     }
 
     /// Counts the locks of a range; reads all of them.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn used_numbers_of(&self, scope: &Scope, range: &Range) -> Result<UsedNumbers, StoreError> {
         let in_partition = |place: u64| async move {
             let query = || Query {
@@ -136,6 +145,9 @@ impl Table {
 
     /// Sets the count to the number of locks. `due` is the due entry of this look, which ends with it. Returns `false`
     /// when the range changed since it was read.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn correct_used_numbers(
         &self,
         scope: &Scope,

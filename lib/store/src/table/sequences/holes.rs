@@ -89,6 +89,9 @@ impl Range {
 
 impl Table {
     /// The due ranges and types of one shard, the most overdue first.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn due_numbers(&self, shard: u8, now: Timestamp, limit: usize) -> Result<Vec<DueNumbers>, StoreError> {
         let query = Query {
             sort: Sort::Between(DUE.sk, keys::due_sort(Timestamp::UNIX_EPOCH), keys::due_sort(now)),
@@ -130,6 +133,9 @@ impl Table {
     /// Frees the dead numbers among those that were taken and not checked yet, a bounded number at a time.
     ///
     /// [`Table::put_off_range`], which ends the look, stores how far the range was checked.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn free_dead_numbers(
         &self,
         entry: &DueRange,
@@ -174,6 +180,9 @@ impl Table {
 
     /// Ends a look: stores how far the range was checked, and the next look, if one is due. Returns `false` when the
     /// range changed since it was read; the findings may be outdated then, and it stays due.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn put_off_range(
         &self,
         entry: &DueRange,
@@ -202,6 +211,9 @@ impl Table {
     }
 
     /// Postpones a range that failed, so that it is not the first in every run.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn give_up_look(&self, entry: &DueRange, next: Timestamp) -> Result<(), StoreError> {
         let change = Change::of(key(&entry.scope, entry.id))
             .set(DUE.sk, text(keys::due_sort(next)))
@@ -215,6 +227,9 @@ impl Table {
     /// and less than half of the list is used, and removes the entry from the receipt's outbox.
     ///
     /// The lock stays with the rejected receipt until another receipt takes the number.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn free_left_number(&self, receipt: &Receipt) -> Result<(), StoreError> {
         let scope = &receipt.scope;
         if let Some(encf) = receipt.encf()

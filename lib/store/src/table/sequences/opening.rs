@@ -178,6 +178,9 @@ impl Table {
     /// Opens the numbers that every taxpayer has in pre-certification (technical description, environments): of each
     /// type the first half for callers that number themselves, the rest for this service. Existing ranges are
     /// unchanged.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn open_precertification_ranges(
         &self,
         scope: &Scope,

@@ -133,6 +133,9 @@ impl Table {
     ///
     /// In a range that the service numbers, the caller may choose only a number that an earlier receipt left: the
     /// authority rejected the receipt and left the number free, or its attempt of the certification was abandoned.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn claim_caller_number(
         &self,
         scope: &Scope,

@@ -161,6 +161,9 @@ impl Table {
 
     /// A page of the receipts with this `external_id`, newest first. The caller may use an `external_id` more than
     /// once.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn receipts_by_external_id(
         &self,
         scope: &Scope,
