@@ -131,7 +131,7 @@ impl Table {
         Ok(matches!(self.apply("claim due", change).await?, Applied::Done(_)))
     }
 
-    /// Takes an entry off the index. Returns `false` when it was moved or is off already.
+    /// Takes an entry off the index. `false`: somebody moved it, or it is off already.
     ///
     /// # Errors
     /// Fails when DynamoDB fails.

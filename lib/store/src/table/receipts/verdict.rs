@@ -234,7 +234,7 @@ fn verdict_change(scope: &Scope, id: &ReceiptId, verdict: &Verdict, now: Timesta
             change
         };
     }
-    // Normally both exist since the creation, and setting them to the same values writes no index entry.
+    // Normally both are there since the creation, and setting them to what they are rewrites no index entry.
     change
         .set(OUTBOX, texts(verdict.outbox.iter().map(|entry| entry.as_str())))
         .set_once(DUE.pk, text(keys::due_partition(due::shard_of(id))))
