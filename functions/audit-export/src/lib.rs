@@ -2,7 +2,7 @@
 //!
 //! | Route | Handler |
 //! |---|---|
-//! | `GET /api/v1/client/audit-export` | [`export`]: from the bucket if it was built before, otherwise while it is built |
+//! | `GET /api/v1/client/audit-export` | [`export`]: from the bucket if it was built before, else while it is built |
 //!
 //! A separate function, because streaming applies to all routes of a function. [`ecf_evidence::audit`] describes the
 //! content of the archive.

@@ -3,8 +3,10 @@
 //!
 //! Guarantees after a crash at any point:
 //!
-//! - Every job carries the number of its attempt. An attempt is first claimed by a conditional write, so a repeated message has no effect; after a crash the due index finds the record when the claim's lease expires.
-//! - Attempts go on for days ([`ecf_exchange::schedule`]). Short delays are messages, long ones are entries of the due index.
+//! - Every job carries the number of its attempt. An attempt is first claimed by a conditional write, so a repeated
+//!   message has no effect; after a crash the due index finds the record when the claim's lease expires.
+//! - Attempts go on for days ([`ecf_exchange::schedule`]). Short delays are messages, long ones are entries of the due
+//!   index.
 //! - The other side may receive a document twice, with the same bytes: the standard answers a duplicate as such.
 //!
 //! `approvals` makes the first attempt for an approval or annulment itself, during the request.

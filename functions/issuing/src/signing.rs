@@ -180,7 +180,8 @@ pub(crate) async fn count_number(app: &App, receipt: &Receipt, counts_in: Option
 fn sign(numbered: &Numbered, identity: &Identity, now: Timestamp) -> Result<SignedDocument, ApiError> {
     let firma = FechaHora::at(now);
     let full = xmldsig::sign(&numbered.to_xml(firma), identity).map_err(ApiError::internal)?;
-    // The security code is the beginning of the signature's text, case preserved (signature guide, "Código de seguridad").
+    // The security code is the beginning of the signature's text, case preserved (signature guide, "Código de
+    // seguridad").
     let security_code: String = full.signature_value.chars().take(6).collect();
     let rfce = if numbered.goes_as_summary() {
         let summary = Rfce::of(numbered, &security_code).map_err(ApiError::internal)?;

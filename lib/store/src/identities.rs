@@ -1,8 +1,8 @@
 //! Signing identities: each company's certificate is opened once and cached for minutes.
 //!
-//! Opening a P12 and reading it from Secrets Manager would cost more than signing. An instance uses a renewed certificate within
-//! [`IDENTITY_MAX_AGE`], as soon as it reads a profile that names another certificate ([`Identities::of_company`]), and at once
-//! where the cached one has expired. A private key lives in memory only.
+//! Opening a P12 and reading it from Secrets Manager would cost more than signing. An instance uses a renewed
+//! certificate within [`IDENTITY_MAX_AGE`], as soon as it reads a profile that names another certificate
+//! ([`Identities::of_company`]), and at once where the cached one has expired. A private key lives in memory only.
 
 use std::{fmt, num::NonZeroUsize, sync::Arc};
 

@@ -1,4 +1,5 @@
-//! Files with several keys or certificates, without integrity check, or damaged by a text conversion: upload and inspection agree.
+//! Files with several keys or certificates, without integrity check, or damaged by a text conversion: upload and
+//! inspection agree.
 
 use ecf_store::{CertificateFile, Identities};
 use ecf_testkit::test_p12;

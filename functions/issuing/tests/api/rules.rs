@@ -57,7 +57,8 @@ async fn c4_the_wrong_indicator_is_one_error_that_names_it() {
 async fn c5_a_refused_total_comes_after_the_notice_on_the_line_that_is_its_cause() {
     let api = Api::start().await;
     let mut request = invoice("cause");
-    // 20 at 500.00 make 10,000.00; a peso more is within the tolerance of the line, and its ITBIS beyond that of the total.
+    // 20 at 500.00 make 10,000.00; a peso more is within the tolerance of the line, and its ITBIS beyond that of the
+    // total.
     request["payload"]["DetallesItems"]["Item"][0]["MontoItem"] = json!("10001.00");
     let body = api.issue(&request).await.expect(422);
     let told: Vec<_> = errors(&body)

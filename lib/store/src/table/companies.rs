@@ -126,8 +126,8 @@ pub enum CompanyCreated {
 }
 
 impl Table {
-    /// Creates a company together with its claim on the RNC (if verified), its sign-up record, its use of an invitation and
-    /// its first API key (if any).
+    /// Creates a company together with its claim on the RNC (if verified), its sign-up record, its use of an invitation
+    /// and its first API key (if any).
     ///
     /// # Errors
     /// Fails when DynamoDB fails or a stored record is corrupt.

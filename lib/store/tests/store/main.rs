@@ -1,4 +1,5 @@
-//! The store against the embedded AWS services or another emulator, on the table, bucket, queues and secrets that the template describes.
+//! The store against the embedded AWS services or another emulator, on the table, bucket, queues and secrets that the
+//! template describes.
 //!
 //! Each test has its own companies, so one set of resources serves all tests concurrently.
 
