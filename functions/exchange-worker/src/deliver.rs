@@ -15,7 +15,7 @@ use ecf_taxauth::{DirectoryError, TaxAuthError, Wanted};
 use jiff::Timestamp;
 
 const NO_CERTIFICATE: &str = "the company has no certificate that is valid now";
-/// The next look at the due index entry while other steps of the same receipt still need it.
+/// Upper bound of the delay while other outbox entries of the receipt share its entry on the due index.
 const WITH_OTHERS: Duration = Duration::from_secs(600);
 
 /// The result of an attempt.

@@ -46,6 +46,10 @@ impl Table {
         self.put_new("create announcement", item(scope, new)).await
     }
 
+    /// The announcement with this id.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn announcement(&self, scope: &Scope, id: &AnnouncementId) -> Result<Option<Announcement>, StoreError> {
         let stored = self.read("read announcement", &keys::announcement(scope, id)).await?;
         stored.as_ref().map(|stored| read_announcement(*id, stored)).transpose()

@@ -164,6 +164,10 @@ impl Table {
         }
     }
 
+    /// The annulment with this id.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn annulment(&self, scope: &Scope, id: &AnnulmentId) -> Result<Option<Annulment>, StoreError> {
         let stored = self.read("read annulment", &keys::annulment(scope, id)).await?;
         stored.as_ref().map(|stored| read(*id, stored)).transpose()

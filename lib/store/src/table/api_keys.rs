@@ -161,6 +161,10 @@ impl Table {
         })
     }
 
+    /// The API key with this hash, revoked or not.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn api_key_by_hash(&self, hash: &[u8; 32]) -> Result<Option<ApiKey>, StoreError> {
         let stored = self.read_settled("read API key", &keys::api_key(hash)).await?;
         stored

@@ -341,6 +341,10 @@ impl Table {
         ids.iter().filter_map(read).collect()
     }
 
+    /// The approval with this id.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn approval(&self, scope: &Scope, id: &ApprovalId) -> Result<Option<Approval>, StoreError> {
         let stored = self.read("read approval", &keys::approval(scope, id)).await?;
         stored.as_ref().map(|stored| read(*id, stored)).transpose()

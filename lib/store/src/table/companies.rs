@@ -183,6 +183,10 @@ impl Table {
         Ok(outcomes.get(refused).copied().unwrap_or(CompanyCreated::IdTaken))
     }
 
+    /// The company with this id.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn company(&self, id: &CompanyId) -> Result<Option<Company>, StoreError> {
         let stored = self.read("read company", &keys::company(id)).await?;
         stored.map(|stored| read_company(*id, &stored)).transpose()

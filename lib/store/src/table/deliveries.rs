@@ -65,6 +65,10 @@ impl Table {
         self.put_new("record delivery", item).await
     }
 
+    /// The recorded delivery attempt with this id.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn delivery(
         &self,
         scope: &Scope,

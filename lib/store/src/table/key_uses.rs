@@ -75,8 +75,8 @@ impl Table {
         self.apply("note use of API key", change).await.map(|_| ())
     }
 
-    /// Adds requests of a key to the window of its rate limit, and returns their total over all instances. The window
-    /// is `window`; when another instance has started a later one, the result is 0.
+    /// Adds requests of a key to the window of its rate limit that begins at `window`, and returns the window's total
+    /// over all instances. Returns 0 when another instance has begun a later window.
     ///
     /// # Errors
     /// Fails when DynamoDB fails; [`StoreError::Contended`] when other writers keep changing the record.

@@ -65,6 +65,10 @@ impl Table {
         self.put_new("keep undelivered", item).await
     }
 
+    /// The event, if it still waits for the webhook.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn undelivered(
         &self,
         scope: &Scope,

@@ -98,6 +98,10 @@ pub fn webhook_context(scope: &Scope, id: &WebhookId) -> Vec<u8> {
 }
 
 impl Table {
+    /// Creates a subscription, up to [`WEBHOOK_LIMIT`] per scope.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn create_webhook(&self, scope: &Scope, new: NewWebhook) -> Result<WebhookCreated, StoreError> {
         let item = NewItem::new(&keys::webhook(scope, &new.id))
             .with(URL, text(&new.url))
@@ -137,6 +141,10 @@ impl Table {
         Ok(webhooks)
     }
 
+    /// The subscription with this id.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn webhook(&self, scope: &Scope, id: &WebhookId) -> Result<Option<Webhook>, StoreError> {
         let stored = self.read("read webhook", &keys::webhook(scope, id)).await?;
         stored.as_ref().map(read_webhook).transpose()

@@ -112,6 +112,10 @@ impl Table {
         }
     }
 
+    /// The received receipt with this id.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn inbox_item(&self, scope: &Scope, id: &InboxId) -> Result<Option<InboxItem>, StoreError> {
         let key = keys::inbox_item(scope, InboxList::All, id);
         let stored = self.read("read inbox item", &key).await?;

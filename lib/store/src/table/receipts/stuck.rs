@@ -42,7 +42,7 @@ pub struct AlarmTimes {
     pub step: AlarmHours,
 }
 
-/// The next event of a receipt that is not final.
+/// The event that a receipt awaits in a state that is not final.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Awaited {
     /// The delivery to the authority, for which the law gives 72 hours.
