@@ -1,7 +1,8 @@
-//! Whether the company may answer a receipt that it has answered before.
+//! Decides whether the company may answer a receipt again.
 //!
-//! An answer that the tax authority took is final. One that it refused, or could not be told, is not: the same answer may be given
-//! again, or another one while the issuer has not taken the first. A new attempt of the certification begins with no answer.
+//! An answer that the tax authority accepted is final. An answer that it rejected, or that could not be delivered to
+//! it, may be repeated; a different one may replace it while the issuer has not accepted the first. A new attempt of
+//! the certification starts without answers.
 
 use ecf::{Encf, Rnc, catalogue::EstadoAprobacion};
 use ecf_api::ApiError;
@@ -13,23 +14,23 @@ use jiff::Timestamp;
 
 use crate::{App, PATIENCE};
 
-/// What a new answer finds.
+/// The company's earlier answer to a receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Before {
-    /// The receipt was not answered, as far as the authority and the issuer know.
+    /// The receipt was not answered, or neither the authority nor the issuer has the answer.
     Nothing,
-    /// An answer that does not stand.
+    /// An answer that is not final.
     Replaceable {
         given: GivenAnswer,
-        /// The issuer took it: it need not be told again.
+        /// The issuer accepted it, so it is not sent to the issuer again.
         issuer_has_it: bool,
     },
 }
 
-/// Finds out whether a receipt may be answered now.
+/// Finds the earlier answer to a receipt.
 ///
 /// # Errors
-/// 409 `answered_already`.
+/// 409 `answered_already` when that answer is final or pending, or when the issuer accepted it and the new one differs.
 pub(crate) async fn before(
     app: &App,
     scope: &Scope,
@@ -62,10 +63,10 @@ pub(crate) async fn before(
     }
 }
 
-/// Stores the company's answer and makes the first attempt to tell it.
+/// Stores the company's answer and makes the first attempt to deliver it.
 ///
 /// # Errors
-/// 409 `answered_already`, when another answer came in between.
+/// 409 `answered_already` when another answer was stored concurrently.
 pub(crate) async fn give(app: &App, scope: &Scope, new: Approval, before: Before) -> Result<Approval, ApiError> {
     let exchange = &app.exchange;
     let (new, created) = match before {

@@ -1,9 +1,10 @@
-//! `POST /api/v1/ecf/acecf/inbound` and `/outbound`: approvals that were signed elsewhere, to be passed on.
+//! `POST /api/v1/ecf/acecf/inbound` and `/outbound`: forwards approvals that were signed elsewhere.
 //!
-//! The sender is who approves (`RNCComprador`), the receiver who issued the receipt (`RNCEmisor`). Outbound the company is the
-//! sender. Inbound it is one of the two; when it issued the receipt, the approval is held against that receipt and kept on it, as
-//! if it had come to the company's own address. A receipt that the company issued elsewhere, before it came here, is not known: the
-//! approval is stored with `receipt_unknown` and passed on all the same.
+//! The sender is the buyer who approves (`RNCComprador`); the receiver is the issuer of the receipt (`RNCEmisor`). For
+//! `outbound` the company is the sender. For `inbound` it is either of the two. When it is the issuer, the approval is
+//! validated against the receipt and stored on it, like one that arrived at the company's own address. If the company
+//! issued the receipt elsewhere, the receipt is unknown here: the approval is stored with `receipt_unknown` and
+//! forwarded to the authority.
 
 use axum::Json;
 use axum::extract::State;
@@ -143,7 +144,7 @@ async fn pass_on(
 ) -> Result<Json<ApprovalView>, ApiError> {
     let (scope, exchange) = (&caller.scope, &app.exchange);
     let id = ApprovalId::of(way.as_str(), scope, &request.idempotency_key);
-    // The key alone decides: not even the rest of the request is looked at.
+    // The idempotency key alone identifies a retry; the rest of the request is not compared.
     if let Some(existing) = exchange.table.approval(scope, &id).await? {
         return Ok(Json((&existing).into()));
     }
@@ -216,7 +217,7 @@ async fn pass_on(
     Ok(Json((&approval).into()))
 }
 
-/// What the key's company is in an approval.
+/// The role of the company in an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Role {
     Buyer,
@@ -233,7 +234,7 @@ fn role(way: ApprovalWay, request: &PassOnRequest, company: &Company) -> Result<
     }
 }
 
-/// The approval must be about what the request says.
+/// Validates that the signed approval agrees with the request.
 fn agrees(request: &PassOnRequest, detail: &DetalleAprobacionComercial) -> Result<(), ApiError> {
     let in_message = [
         (
@@ -270,8 +271,8 @@ fn agrees(request: &PassOnRequest, detail: &DetalleAprobacionComercial) -> Resul
     if errors.is_empty() { Ok(()) } else { Err(errors.into()) }
 }
 
-/// Stores what a buyer said on the company's own receipt. The receipt itself does not change; the first answer stays. `false`: no
-/// receipt here has the number.
+/// Stores a buyer's answer on the company's receipt. The receipt's state does not change, and the first answer remains.
+/// Returns `false` when no receipt here has the number.
 async fn keep_on_receipt(
     app: &App,
     scope: &Scope,

@@ -1,7 +1,8 @@
 //! `POST /api/v1/ecf/acecf/submit`: approves or rejects a receipt that the company received.
 //!
-//! The receipt is in the inbox, what the request repeats of it is right, and the tax authority accepted it: then the message is
-//! made, signed and kept. An answer that the authority took is final ([`crate::answer`]).
+//! Requirements: the receipt is in the inbox, the request repeats its data correctly, and the tax authority accepted
+//! it. Then the message is built, signed and stored. An answer that the authority accepted is final
+//! ([`crate::answer`]).
 
 use std::time::Duration;
 
@@ -26,9 +27,9 @@ use xmldsig::{Identity, Limits};
 use crate::view::ApprovalView;
 use crate::{App, answer};
 
-/// As long as the authority's `DetalleMotivoRechazo`.
+/// The maximum length of the authority's `DetalleMotivoRechazo`.
 const LONGEST_REASON: usize = 250;
-/// When to come back if the authority does not say.
+/// `Retry-After` when the authority does not send one.
 const RETRY_AFTER: std::time::Duration = std::time::Duration::from_secs(30);
 
 /// Which receipt is approved or rejected.
@@ -90,7 +91,7 @@ impl FromFields for SubmitRequest {
         let environment = fields.environment("environment").optional();
         if let (Some(encf), Some(ecf_type)) = (&encf, ecf_type)
             && encf.receipt_type() != ecf_type
-            // The published client sends 31 unless it is told otherwise.
+            // The published client sends 31 by default.
             && ecf_type != ReceiptType::E31
         {
             let msg = format!(
@@ -174,7 +175,7 @@ pub(crate) async fn submit(
         .await?;
     match &item {
         Some(item) => fits(&request, item)?,
-        // The certification's third step approves receipts of a workbook, which nobody sends.
+        // Step 3 of the certification approves receipts of a workbook, which are never delivered to the inbox.
         None if environment == Environment::CerteCF => {}
         None => {
             let message = format!("{} of {} is not in the inbox", request.encf, request.rnc_emisor);
@@ -217,7 +218,7 @@ fn new_approval(id: ApprovalId, request: SubmitRequest, acecf: ContentHash, now:
     }
 }
 
-/// What the request repeats must be the receipt's.
+/// Validates the data that the request repeats against the receipt.
 fn fits(request: &SubmitRequest, item: &InboxItem) -> Result<(), ApiError> {
     let day = request.fecha_emision.to_string();
     if let Some(expected) = item.fecha_emision.as_deref().filter(|expected| *expected != day) {
@@ -253,7 +254,8 @@ fn sign(request: &SubmitRequest, identity: &Identity, now: Timestamp) -> Result<
     Ok(signed.xml)
 }
 
-/// The authority takes approvals of receipts that it accepted, and of no others. An acceptance that it confirmed is final.
+/// The authority accepts approvals only for receipts that it accepted. A recorded acceptance is final and is not asked
+/// again.
 async fn check_accepted(app: &App, scope: &Scope, identity: &Identity, item: &InboxItem) -> Result<(), ApiError> {
     if let Some(AuthorityState::Accepted | AuthorityState::ConditionallyAccepted) = item.authority {
         return Ok(());
@@ -271,7 +273,7 @@ async fn check_accepted(app: &App, scope: &Scope, identity: &Identity, item: &In
         codigo_seguridad: &code,
     };
     let state = session.receipt_state(query).await.map_err(no_answer)?;
-    // Another code is another document of the same number, and an answer without one proves nothing.
+    // A different code means another document with the same number. An answer without a code proves nothing.
     match state.codigo_seguridad {
         Some(other) if other != code => return Err(not_accepted("has another document of this number")),
         None if state.judged.verdict.is_acceptance() => {
@@ -314,7 +316,7 @@ fn acceptance_unknown(why: &str, retry_after: Duration) -> ApiError {
     ApiError::unavailable_because("taxauth_unavailable", message, retry_after)
 }
 
-/// What was given is not what it must be.
+/// 422 for a value that differs from the expected one.
 pub(crate) fn differs(
     code: &'static str,
     field: &str,

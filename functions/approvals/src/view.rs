@@ -1,4 +1,4 @@
-//! How far an approval came, as the API shows it, and `GET /api/v1/ecf/acecf/{id}`.
+//! The state of an approval as the API shows it, and `GET /api/v1/ecf/acecf/{id}`.
 
 use axum::Json;
 use axum::extract::State;

@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 
 use crate::App;
 
-/// An archive that is estimated to be larger is refused.
+/// Upper bound of the estimated size of an archive.
 const LIMIT_BYTES: u64 = 180 * MEGABYTE;
-/// What a streamed answer carries at most.
+/// Lambda's limit for a streamed response.
 const CARRIED_BYTES: u64 = 200 * MEGABYTE;
 const MEGABYTE: u64 = 1024 * 1024;
 

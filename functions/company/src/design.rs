@@ -1,4 +1,4 @@
-//! What the company adds to its printed receipts: colour, closing line, logo.
+//! The company's additions to its printed receipts: colour, closing line, logo.
 
 pub(crate) mod logo;
 
@@ -12,7 +12,7 @@ use utoipa::ToSchema;
 
 use crate::App;
 
-/// Two lines of a roll of 58 mm, one of a letter sheet.
+/// Upper bound of the footer, in characters: two lines of a 58 mm roll, one of a letter sheet.
 const LONGEST_FOOTER: usize = 200;
 
 /// What the company adds to its printed receipts.

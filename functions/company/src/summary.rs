@@ -190,7 +190,7 @@ impl WebhookHealthView {
     }
 }
 
-/// Ranges come in the order of their types.
+/// `ranges` is sorted by type.
 fn sequences(ranges: &[Range], settings: &CompanySettings, today: Fecha) -> Vec<SequenceSummaryView> {
     ranges
         .chunk_by(|one, next| one.ecf_type == next.ecf_type)
@@ -216,7 +216,7 @@ fn sequence(ranges: &[Range], settings: &CompanySettings, today: Fecha) -> Seque
         .filter(|range| range.state(today) == RangeState::Active)
         .collect();
     let (by_caller, by_service): (Vec<&Range>, Vec<&Range>) = usable.iter().partition(|range| range.is_callers());
-    // A kind that the type does not have is neither low nor left.
+    // A type without ranges of one kind (`service` or `caller`) reports no count for that kind.
     let has = |callers: bool| ranges.iter().any(|range| range.is_callers() == callers);
     let left = |of_kind: &[&Range]| of_kind.iter().map(|range| range.available()).sum();
     SequenceSummaryView {

@@ -15,13 +15,14 @@ use utoipa::ToSchema;
 use crate::App;
 use crate::show::{ProfileView, no_company};
 
-/// As long as the authority's `NombreComercial`, `DireccionEmisor` and what fits a telephone number with its extension.
+/// The lengths of the authority's `NombreComercial` and `DireccionEmisor`, and of a telephone number with its
+/// extension.
 const LONGEST_TRADE_NAME: usize = 150;
 const LONGEST_ADDRESS: usize = 100;
 const LONGEST_PHONE: usize = 20;
-/// A month; who wants a note to wait longer sends it later.
+/// One month. A company that wants a note to wait longer sends it later.
 const LONGEST_HOLD_HOURS: i64 = 24 * 31;
-/// More than any range is warned of.
+/// Upper bound of the warning threshold, above any range.
 const MOST_REMAINING: i64 = u32::MAX as i64;
 const MOST_DAYS: i64 = 366;
 
@@ -105,7 +106,7 @@ impl FromFields for UpdateRequest {
     }
 }
 
-/// The member `settings`.
+/// The member `settings` of the request.
 struct Settings(SettingsChanges);
 
 impl FromFields for Settings {
@@ -203,7 +204,7 @@ pub(crate) async fn update(
     )))
 }
 
-/// An unverified company is in TesteCF only; verified once, it stays so.
+/// An unverified company has access to TesteCF only. Verification is permanent.
 async fn check_default(app: &App, caller: &Caller, environment: Environment) -> Result<(), ApiError> {
     let company = app.table.company(caller.company()).await?.ok_or_else(no_company)?;
     if company.verified || environment == Environment::TesteCF {

@@ -15,7 +15,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::App;
 
-/// When to come back if the authority does not say.
+/// `Retry-After` when the authority does not send one.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
 
 /// Whom to look up.

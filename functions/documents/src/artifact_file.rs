@@ -1,7 +1,7 @@
 //! One file of a receipt.
 //!
-//! What is not there is told apart: 409 `artifact_not_ready` may be asked for again later, 404 `artifact_not_applicable` never
-//! comes. XML is served byte for byte as it was signed and sent.
+//! An absent file has one of two errors: 409 `artifact_not_ready` means that it will exist later, 404
+//! `artifact_not_applicable` that it never will. XML is served byte for byte as it was signed and sent.
 
 use bytes::Bytes;
 use ecf::{Amounts, Monto, ReceiptState, ReceiptType, SUMMARY_THRESHOLD};
@@ -57,10 +57,10 @@ impl FromFields for PaperQuery {
     }
 }
 
-/// One file of a receipt.
+/// Returns one file of a receipt.
 ///
 /// # Errors
-/// 409 when it does not exist yet, 404 when this receipt never has it; failures of the store.
+/// 409 when the file does not exist yet, 404 when the receipt never has it; failures of the store.
 pub(crate) async fn artifact(
     files: &Files,
     receipt: &Receipt,
@@ -104,7 +104,7 @@ pub(crate) async fn artifact(
     Ok(download.at(link.await?))
 }
 
-/// Under which name the bucket has a file. One that is derived from another is stored now.
+/// The name of the file in the bucket. A file that is derived from another one is stored now.
 async fn stored_name(
     files: &Files,
     receipt: &Receipt,
@@ -129,7 +129,7 @@ async fn stored_name(
 fn unprinted(error: PrintError) -> ApiError {
     match error {
         PrintError::Store(error) => error.into(),
-        // What was signed here can be printed.
+        // Every receipt that was signed here can be printed.
         error => ApiError::internal(error),
     }
 }
@@ -153,7 +153,7 @@ async fn rfce(artifacts: &Artifacts, receipt: &Receipt) -> Result<Bytes, ApiErro
     }
 }
 
-/// Also before it is signed, when nothing but type and amount tell.
+/// Whether the receipt is sent as a summary. Before it is signed, its type and amount decide.
 fn goes_as_summary(receipt: &Receipt) -> bool {
     let below = |monto: Monto| monto.value() < SUMMARY_THRESHOLD;
     receipt.is_sent_as_summary()

@@ -1,4 +1,5 @@
-//! An accepted receipt to its buyer: where the directory says, with a token if the buyer wants one, until it is acknowledged.
+//! Delivers an accepted receipt to its buyer: at the address in the directory, with a token if the buyer requires one,
+//! until it is acknowledged.
 
 use std::time::Duration;
 
@@ -15,10 +16,10 @@ use ecf_taxauth::{DirectoryError, TaxAuthError, Wanted};
 use jiff::Timestamp;
 
 const NO_CERTIFICATE: &str = "the company has no certificate that is valid now";
-/// While others wait for the same receipt's entry on the due index, it comes back soon.
+/// Upper bound of the delay while other outbox entries of the receipt share its entry on the due index.
 const WITH_OTHERS: Duration = Duration::from_secs(600);
 
-/// What an attempt came to.
+/// The result of an attempt.
 enum Attempt {
     /// The delivery ends.
     Ended(End),
@@ -57,7 +58,7 @@ pub(crate) async fn deliver(
     if !receipt.outbox.contains(&OutboxEntry::Exchange) || receipt.delivery_attempts() != attempt {
         return Ok(());
     }
-    // The end was written, and the entry stayed.
+    // The final state was recorded, but the due index entry was not removed.
     if let Some(end) = receipt
         .buyer
         .delivery
@@ -100,7 +101,7 @@ async fn make(
         .tokens
         .session(scope.environment, &identity)
         .of_company(&scope.company);
-    // An address that failed before may have moved.
+    // After a failed attempt, the directory is asked again: the address may have changed.
     let wanted = if attempts > 1 { Wanted::Fresh } else { Wanted::Kept };
     let known = match exchange.directory.look_up(&session, &buyer, wanted, now).await {
         Ok(known) => known,
@@ -155,12 +156,12 @@ async fn acknowledged(
 ) -> Attempt {
     let read = match acknowledgement::read(&exchange.judge, &arecf, expected, now).await {
         Ok(read) => read,
-        // The buyer has the receipt; the next attempt is answered as a duplicate.
+        // The buyer has the receipt, so the next attempt is answered as a duplicate.
         Err(error) => return Attempt::Failed(ecf_runtime::telemetry::chain(&error).to_string()),
     };
     let (state, words) = match read {
         Ok(Acknowledged::Received) => (DeliveryState::Received, None),
-        // An earlier attempt arrived, and its answer did not.
+        // An earlier attempt arrived, but its answer was lost.
         Ok(Acknowledged::NotReceived(Some(CodigoMotivoNoRecibido::EnvioDuplicado))) if attempts > 1 => {
             let why = "an earlier attempt had arrived".to_owned();
             (DeliveryState::Received, Some(why))

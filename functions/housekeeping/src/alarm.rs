@@ -1,7 +1,7 @@
-//! The alarms about receipts that wait too long, in every state that is not final.
+//! Alarms for receipts that stay too long in a state that is not final.
 //!
-//! A signed receipt that the authority does not have alarms well before the 72 hours after which a receipt issued in
-//! contingency has to be there. Each hour of a list alarms once for each receipt and state.
+//! A signed receipt that the authority does not have raises alarms well before 72 hours, the legal limit for receipts
+//! issued in contingency. Each hour of a list raises one alarm per receipt and state.
 
 use ecf_runtime::Metric;
 use ecf_store::{
@@ -10,7 +10,7 @@ use ecf_store::{
 };
 use jiff::Timestamp;
 
-/// Alarms about a receipt whose hour has come; says what to count.
+/// Raises the alarm that is due for a receipt, and returns the metric to count.
 pub(crate) async fn raise(
     table: &Table,
     times: &AlarmTimes,

@@ -122,7 +122,7 @@ impl InboxItemView {
             approval_id: given.map(|given| given.approval.to_string()),
             acked: item.acked_at.is_some(),
             acked_at: item.acked_at.map(Into::into),
-            // Both are kept before the issuer gets its answer.
+            // Both are stored before the issuer gets its answer.
             xml_available: true,
             arecf_available: true,
             created_at: item.received_at.into(),

@@ -1,9 +1,9 @@
-//! Issuing a receipt that was kept: when it is due, or when its company's certificate is to be had again.
+//! Issues a stored receipt: at its scheduled time, or when the company's certificate can be read again.
 //!
-//! Every step is safe to run twice. The document is judged anew, as of now; the record takes number and signature only while
-//! it still waits for them, in one transaction with the lock, so of two workers one wins, and a cancellation in between wins
-//! over both. A number that an attempt took without getting its lock is found by housekeeping. What passes no more ends as
-//! `failed`, with what the caller can do.
+//! Every step is safe to run twice. The document is validated again, as of now. The record takes number and signature
+//! only while it still awaits them, in one transaction with the lock: of two workers one wins, and a cancellation in
+//! between wins over both. Housekeeping finds a number that an attempt took without locking it. A document that does
+//! not pass any more ends as `failed`, with advice for the caller.
 
 use ecf::{FailReason, Numbered, ReceiptState};
 use ecf_api::ApiError;
@@ -61,7 +61,7 @@ async fn issue_kept(app: &App, IssuingJob::Issue(job): &IssuingJob) -> Result<Ou
     }
 }
 
-/// The whole step of `POST /api/v1/ecf`, for a record that is there already.
+/// All steps of `POST /api/v1/ecf`, for an existing record.
 async fn number_sign_and_store(app: &App, receipt: &Receipt, now: Timestamp) -> Result<SignedLater, ApiError> {
     let (scope, id) = (&receipt.scope, &receipt.public_id);
     let frozen = match &receipt.payload {
@@ -75,8 +75,8 @@ async fn number_sign_and_store(app: &App, receipt: &Receipt, now: Timestamp) -> 
     let (request, query) = thaw(receipt, &frozen).map_err(|error| unreadable().caused_by(error))?;
     let settings = app.settings(&scope.company).await?;
     let ecf = check(&Issuer::from(receipt), &request, &query, &settings, now)?.ecf;
-    // A note has taken its amount when it was kept, and whoever sends it looks at its invoice again. One whose invoice was
-    // not known here then has taken nothing.
+    // A note reserved its amount when it was stored, and its invoice is checked again before sending. A note whose
+    // invoice was unknown here at that time has reserved nothing.
     if receipt.note.is_none() && note::judge(app, scope, &ecf, settings.hold_notes).await?.is_some() {
         return Err(ApiError::conflict(
             FailReason::NoteNotKept.as_str(),
@@ -101,7 +101,7 @@ async fn number_sign_and_store(app: &App, receipt: &Receipt, now: Timestamp) -> 
     Ok(outcome)
 }
 
-/// The record of a receipt that was kept without a number.
+/// The record of a receipt that was stored without a number.
 struct KeptRecord<'r> {
     app: &'r App,
     receipt: &'r Receipt,
@@ -129,7 +129,7 @@ async fn sent(app: &App, receipt: &Receipt) -> Result<Outcome<IssuingJob>, Store
     Ok(Outcome::Done)
 }
 
-/// Ends the way with a reason that the caller can read and act upon.
+/// Records `failed` with a reason on which the caller can act.
 async fn fail(app: &App, receipt: &Receipt, error: ApiError) -> Result<Outcome<IssuingJob>, StoreError> {
     let (code, message) = error.summary();
     let message = format!("{message}; {}", remedy(&code));
@@ -145,7 +145,7 @@ async fn fail(app: &App, receipt: &Receipt, error: ApiError) -> Result<Outcome<I
     Ok(Outcome::Done)
 }
 
-/// What the caller can do.
+/// The advice for the caller.
 fn remedy(code: &str) -> &'static str {
     match code.parse() {
         Ok(FailReason::CertificateMissing | FailReason::CertificateNotValid | FailReason::CertificateUnusable) => {

@@ -1,4 +1,4 @@
-//! A note (33, 34) against the receipt that it modifies, where that was issued here.
+//! Validates a note (33, 34) against the receipt that it modifies, if that was issued here.
 
 use ecf::rules::modified::{self, Modified};
 use ecf::{Ecf, ReceiptState, Violation};
@@ -11,11 +11,12 @@ use ecf_store::{
 use crate::App;
 use crate::check::refused;
 
-/// Holds a note against the receipt that it modifies. `None`: the document is no note, or on a receipt that is not known
-/// here. `holds`: whether the company wants its notes to wait for the verdict on what they modify.
+/// Validates a note against the receipt that it modifies. Returns `None` for a document that is not a note, and for a
+/// note on a receipt that is not known here. `holds` is the company's setting to hold notes until the verdict on what
+/// they modify.
 ///
 /// # Errors
-/// 422 when the authority would reject the note for what the modified receipt is, or has left.
+/// 422 when the authority would reject the note because of the modified receipt's type, state or balance.
 pub(crate) async fn judge(app: &App, scope: &Scope, ecf: &Ecf, holds: bool) -> Result<Option<NewNote>, ApiError> {
     let (document, receipt_type) = (ecf.document(), ecf.receipt_type());
     let Some(encf) = modified::modified_encf(document, receipt_type) else {
@@ -53,7 +54,7 @@ pub(crate) async fn judge(app: &App, scope: &Scope, ecf: &Ecf, holds: bool) -> R
     }))
 }
 
-/// What the caller of a note should know that is not sent at once.
+/// The warning for a note that is not sent at once.
 pub(crate) fn waits(note: Option<&NewNote>) -> Option<Violation> {
     let note = note.filter(|note| note.held)?;
     Some(modified::waits(note.modifies))

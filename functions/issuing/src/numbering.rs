@@ -1,4 +1,4 @@
-//! The number of a receipt: the caller's, or the next of the company's range.
+//! The number of a receipt: chosen by the caller, or the next one of the company's range.
 
 use ecf::{Ecf, Encf, FailReason, Fecha, Node, ReceiptType};
 use ecf_api::{ApiError, FieldError};
@@ -13,14 +13,14 @@ use crate::App;
 /// A number that this request may use, if it gets the lock.
 pub(crate) struct Number {
     pub(crate) encf: Encf,
-    /// What `FechaVencimientoSecuencia` must say.
+    /// The required value of `FechaVencimientoSecuencia`.
     pub(crate) valid_until: Option<Fecha>,
     pub(crate) chosen_by_caller: bool,
-    /// The range in which it counts once it is used, when the caller numbers that.
+    /// The range that counts the number once it is used, if the caller numbers that range.
     pub(crate) counts_in: Option<Box<Range>>,
 }
 
-/// Takes the number that the document names, else the next free one.
+/// Takes the number in the document, or the next free one.
 pub(crate) async fn take(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp) -> Result<Number, ApiError> {
     let today = Fecha::at(now);
     let ecf_type = ecf.receipt_type();
@@ -48,11 +48,11 @@ pub(crate) async fn take(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp) ->
             none => return Err(nothing_to_take(none, ecf_type, scope, today)),
         }
     };
-    // Also after a look ahead: the range may have run out in between.
+    // Checked again after [`foresee_expiry`]: the range may have run out in between.
     fits_document(ecf, number)
 }
 
-/// The number that would be taken now, without taking it.
+/// The number that [`take`] would return now.
 pub(crate) async fn foresee(app: &App, scope: &Scope, ecf: &Ecf, now: Timestamp) -> Result<Number, ApiError> {
     let today = Fecha::at(now);
     let ecf_type = ecf.receipt_type();
@@ -103,8 +103,8 @@ fn fits_document(ecf: &Ecf, number: Number) -> Result<Number, ApiError> {
     }
 }
 
-/// Looks at the range that is about to give a number, when the document brings an expiry: one that does not fit must cost no
-/// number. The few documents that bring one pay for the look.
+/// Compares the document's expiry with the range that will give the number, so that a wrong expiry does not cost a
+/// number. Only documents with an expiry, which are few, cause this read.
 async fn foresee_expiry(app: &App, scope: &Scope, ecf: &Ecf, today: Fecha) -> Result<(), ApiError> {
     let Some(given) = given_expiry(ecf) else {
         return Ok(());
@@ -125,7 +125,7 @@ fn given_expiry(ecf: &Ecf) -> Option<Fecha> {
     ecf.document().encabezado.id_doc.fecha_vencimiento_secuencia
 }
 
-/// The authority refuses a document whose expiry is not the authorised one.
+/// The authority rejects a document whose expiry differs from the authorised one.
 fn expiry_error(given: Fecha, authorised: Fecha, what: String) -> ApiError {
     let loc = ["body", "payload", "Encabezado", "IdDoc", "FechaVencimientoSecuencia"];
     let msg = format!("FechaVencimientoSecuencia is {given}, but {what}");
@@ -190,7 +190,7 @@ fn nothing_to_take(why: NextNumber, ecf_type: ReceiptType, scope: &Scope, day: F
     encf_error(code, None, msg)
 }
 
-/// The kind is the permanent code too.
+/// The kind is also the permanent code.
 fn encf_error(kind: &'static str, given: Option<&Encf>, msg: String) -> ApiError {
     let error = FieldError::new(["body", "payload", "Encabezado", "IdDoc", "eNCF"], kind, msg);
     let input = given.map_or(Node::Null, |encf| Node::Text(encf.to_string().into()));

@@ -1,4 +1,4 @@
-//! `POST /api/v1/ecf?validate_only=true`: everything but keeping.
+//! `POST /api/v1/ecf?validate_only=true`: all steps of issuing except storing.
 
 use ecf::FechaHora;
 use ecf_api::ApiError;

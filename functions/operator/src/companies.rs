@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use crate::command::{NewCompany, NewRange, NumberedBy};
 use crate::{App, OperatorError};
 
-/// The highest rate limit of a key: far above what one company issues.
+/// Upper bound of a key's rate limit, far above what one company issues.
 const MOST_REQUESTS_PER_SECOND: u32 = 10_000;
 
-/// Creates a company with a first key, which the answer shows and nobody sees again.
+/// Creates a company with a first key, which is shown in the answer only.
 pub(crate) async fn create(app: &App, new: NewCompany) -> Result<Value, OperatorError> {
     let now = app.clock.now();
     let id = CompanyId::from_random(ecf_runtime::random());
@@ -62,20 +62,20 @@ pub(crate) async fn show(app: &App, id: &CompanyId) -> Result<Value, OperatorErr
     Ok(json!({ "company": view(&company(app, id).await?) }))
 }
 
-/// Lets a company work again.
+/// Reactivates a company.
 pub(crate) async fn activate(app: &App, id: &CompanyId) -> Result<Value, OperatorError> {
     let company = app.table.activate_company(id, app.clock.now()).await?;
     Ok(json!({ "company": view(&company.ok_or_else(|| unknown(id))?) }))
 }
 
-/// Keeps a company from working: within a minute it issues nothing. What it issued goes on to its verdict, and it
-/// may read.
+/// Deactivates a company: within a minute it cannot issue. Its issued receipts continue to their verdict, and it can
+/// still read.
 pub(crate) async fn deactivate(app: &App, id: &CompanyId) -> Result<Value, OperatorError> {
     let company = app.table.deactivate_company(id, app.clock.now()).await?;
     Ok(json!({ "company": view(&company.ok_or_else(|| unknown(id))?) }))
 }
 
-/// Says that the company is the taxpayer; from then on the RNC is its alone.
+/// Verifies that the company is the taxpayer. From then on no other company can have the RNC.
 pub(crate) async fn verify(app: &App, id: &CompanyId) -> Result<Value, OperatorError> {
     let known = company(app, id).await?;
     match app.table.verify_company(id, &known.rnc, app.clock.now()).await? {
@@ -85,7 +85,7 @@ pub(crate) async fn verify(app: &App, id: &CompanyId) -> Result<Value, OperatorE
     }
 }
 
-/// Makes a key, which the answer shows and nobody sees again.
+/// Creates a key, which is shown in the answer only.
 pub(crate) async fn issue_key(
     app: &App,
     id: &CompanyId,
@@ -133,7 +133,7 @@ pub(crate) async fn list_keys(app: &App, id: &CompanyId) -> Result<Value, Operat
     Ok(json!({ "api_keys": keys }))
 }
 
-/// Revokes a key for good, with the keys that descend from it if wanted; it opens nothing within a minute.
+/// Revokes a key for good, optionally with its descendants. It takes effect within a minute.
 pub(crate) async fn revoke_key(
     app: &App,
     id: &CompanyId,
@@ -153,7 +153,7 @@ pub(crate) async fn revoke_key(
     Ok(json!({ "revoked": key, "revoked_descendants": ids(revoked), "living_descendants": ids(living) }))
 }
 
-/// Sets how many requests a second a key may send, or gives it the deployment's limit again.
+/// Sets a key's rate limit in requests per second, or restores the deployment's limit.
 pub(crate) async fn limit_key(
     app: &App,
     id: &CompanyId,

@@ -1,4 +1,4 @@
-//! Notices: drafted, published, changed, resolved, withdrawn.
+//! Notices: draft, publish, update, resolve, withdraw.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ pub(crate) struct NewNotice {
     audience: NewAudience,
 }
 
-/// Whom it is for: `"all"`, `{"environments": […]}` or `{"companies": […]}`.
+/// The audience of a notice: `"all"`, `{"environments": […]}` or `{"companies": […]}`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum NewAudience {
@@ -44,7 +44,7 @@ pub(crate) enum NewAudience {
     Companies(BTreeSet<CompanyId>),
 }
 
-/// What becomes of a notice: what is left out stays, and `null` clears what may be empty.
+/// Changes of a notice: a missing member stays, and `null` clears an optional one.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ChangedNotice {
@@ -63,7 +63,7 @@ pub(crate) struct ChangedNotice {
     audience: Option<NewAudience>,
 }
 
-/// Tells a `null` from a member that is left out.
+/// Distinguishes `null` from a missing member.
 fn given<'de, D, T>(deserializer: D) -> Result<Option<Option<T>>, D::Error>
 where
     D: Deserializer<'de>,

@@ -1,4 +1,4 @@
-//! Receipts that need a hand: queued again, retried, decided.
+//! Receipts that need an operator: requeue, retry, resolve.
 
 use std::time::Duration;
 
@@ -17,15 +17,15 @@ use crate::{App, OperatorError};
 
 const LOST: &str = "the answer to the send was lost and no look-up found out what became of it";
 
-/// What an operator found out about a receipt that was handed over and has no verdict.
+/// The operator's finding about a receipt that was sent and has no verdict.
 #[derive(Debug, Clone, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub(crate) enum Outcome {
-    /// The tax authority does not have it: it is sent again.
+    /// The tax authority does not have the receipt: it is sent again.
     NotArrived,
-    /// It has it, by this track id: the verdict is asked for.
+    /// The authority has it under this track id: the verdict is polled.
     TrackId(String),
-    /// It has judged it.
+    /// The authority has published its verdict.
     Accepted,
     ConditionallyAccepted,
     Rejected {
@@ -33,12 +33,12 @@ pub(crate) enum Outcome {
     },
 }
 
-/// The receipt as it is kept, attempts and next look included.
+/// Shows the stored receipt, with its attempts and its next look.
 pub(crate) async fn show(app: &App, one: &OneReceipt) -> Result<Value, OperatorError> {
     Ok(json!({ "receipt": view(&receipt(app, one).await?) }))
 }
 
-/// Queues the next step of a receipt once more; every step is safe to run twice.
+/// Enqueues the next step of a receipt again. Every step is safe to run twice.
 pub(crate) async fn requeue(app: &App, one: &OneReceipt) -> Result<Value, OperatorError> {
     let receipt = receipt(app, one).await?;
     let queued = queue(app, &receipt).await?;
@@ -46,7 +46,7 @@ pub(crate) async fn requeue(app: &App, one: &OneReceipt) -> Result<Value, Operat
     Ok(json!({ "queued": queued, "receipt": view(&receipt) }))
 }
 
-/// Puts a failed receipt back on its way: to its send when it is signed, else to be issued anew.
+/// Retries a failed receipt: a signed one is sent again, any other is issued again.
 pub(crate) async fn retry(app: &App, one: &OneReceipt) -> Result<Value, OperatorError> {
     let failed = receipt(app, one).await?;
     let retried = retry_failed(app, &failed).await?;
@@ -54,9 +54,10 @@ pub(crate) async fn retry(app: &App, one: &OneReceipt) -> Result<Value, Operator
     Ok(json!({ "queued": queued, "receipt": view(&retried) }))
 }
 
-/// Decides about a receipt that the authority may have and whose verdict does not come.
+/// Resolves a receipt that the authority may have and whose verdict does not arrive.
 ///
-/// Each step is conditional on what the operator saw. No outcome makes the number free while the authority may still accept it.
+/// Each step is conditional on the state that the operator saw. No outcome frees the number while the authority may
+/// still accept it.
 pub(crate) async fn resolve(app: &App, one: &OneReceipt, outcome: Outcome) -> Result<Value, OperatorError> {
     let (scope, now) = (one.scope(), app.clock.now());
     let seen = receipt(app, one).await?;
@@ -98,7 +99,7 @@ pub(crate) async fn resolve(app: &App, one: &OneReceipt, outcome: Outcome) -> Re
     Ok(json!({ "queued": queued, "receipt": view(&resolved) }))
 }
 
-/// Whether the operator may decide: nothing goes on by itself, or it had its time.
+/// Whether the operator may resolve the receipt: no step is pending, or the pending one has exceeded its time.
 fn may_be_resolved(seen: &Receipt, outcome: &Outcome, now: Timestamp) -> Result<(), OperatorError> {
     let refused = |code, message| Err(OperatorError::refused(code, message));
     let lost_send = seen
@@ -189,7 +190,7 @@ async fn retry_failed(app: &App, failed: &Receipt) -> Result<Receipt, OperatorEr
     }
 }
 
-/// Queues what the receipt's state calls for, and names it; nothing for one that is done.
+/// Enqueues the receipt's next steps and returns their names; `None` for a receipt that is complete.
 async fn queue(app: &App, receipt: &Receipt) -> Result<Option<String>, StoreError> {
     let steps = receipt.next_steps();
     for step in &steps {

@@ -1,7 +1,7 @@
 //! `POST /fe/aprobacioncomercial/api/ecf`: a buyer approves or rejects a receipt of ours.
 //!
-//! The first answer of a trusted signer is final: the same again is 200, another one 400. An answer of another signer is taken
-//! provisionally, and every mismatch is answered to it in the same way.
+//! The first answer of a trusted signer is final: the same answer again is 200, a different one 400. The answer of any
+//! other signer is provisional, and its mismatches all get the same error.
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::{App, Call, limits, upload};
 
-/// What the authority's own service answers.
+/// The response of the authority's own service.
 #[derive(Debug, Serialize)]
 struct ReceivedView {
     codigo: &'static str,

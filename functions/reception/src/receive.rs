@@ -1,7 +1,8 @@
-//! `POST /fe/recepcion/api/ecf`: a receipt of another issuer, answered with a signed ARECF.
+//! `POST /fe/recepcion/api/ecf`: receives a receipt of another issuer and answers with a signed ARECF.
 //!
-//! A receipt that is acknowledged as received is in the bucket and in the table before the answer leaves. A crash between the two
-//! leaves an object that no record names; the sender comes again. What is not received is answered and logged, not kept.
+//! A receipt is in the bucket and in the table before it is acknowledged as received. A crash between the two writes
+//! leaves an object without a record, and the sender retries. A document that is not received is answered and logged,
+//! but not stored.
 
 use axum::response::Response;
 use ecf::catalogue::CodigoMotivoNoRecibido;
@@ -103,7 +104,7 @@ async fn keep(
         speaks_for: Some(good.signer.speaks_for),
         caller: answer.recipient.caller.as_deref().map(Into::into),
         security_code: good.security_code.clone(),
-        // There is nothing to ask in certification.
+        // The authority cannot be asked during certification.
         authority: (scope.environment != Environment::CerteCF).then_some(AuthorityState::Pending),
         authority_at: None,
         superseded_by: None,
@@ -135,7 +136,7 @@ fn foreign(text: &impl std::fmt::Display) -> ForeignText {
     text.to_string().into()
 }
 
-/// What the acknowledgement of one document is made of.
+/// The parts of an acknowledgement.
 struct Answer<'a> {
     recipient: &'a Recipient,
     arrived: &'a Arrived,

@@ -70,7 +70,7 @@ pub(crate) async fn update(
     Ok(Json(webhook.into()))
 }
 
-/// Lets go what is parked behind a webhook that is on and may work again.
+/// Enqueues the parked events of a webhook that is on and may work again.
 pub(crate) async fn release(app: &App, scope: &Scope, webhook: &Webhook) {
     if webhook.is_active && webhook.failing_since.is_none() && webhook.probe_at.is_some() {
         app.unpark(scope, &webhook.id).await;

@@ -1,4 +1,4 @@
-//! How long things wait: between attempts, for a worker that may be dead, and for a message that may be lost.
+//! Delays between attempts, leases of workers, and grace periods for messages that may be lost.
 //!
 //! They stand in one place because they depend on each other: a chain of messages ends before housekeeping looks ([`MESSAGE_GRACE`]),
 //! or a second chain would run beside it, and a lease is longer than what it covers may take. Those of the way to the tax authority
@@ -12,29 +12,30 @@ pub use ecf::waits::{LONGEST_DELAY, SEND_LEASE, STEP, VERDICT, Waits};
 
 /// An event whose attempts could not be recorded. After the last the due index brings it back.
 pub const EVENT: Waits = Waits(&[30, 60, 120, 300]);
-/// The portal that is notified of new companies. After the last it is left alone.
+/// Notifications of the portal about new companies. There is no further attempt after the last.
 pub const PORTAL: Waits = Waits(&[60, 300, 900]);
-/// Deliveries, approvals and annulments, from a minute to twelve hours. Three days in all: a receiver that was away over a weekend
-/// gets everything.
+/// Deliveries, approvals and annulments, from a minute to twelve hours. Three days in all, so that a receiver that was
+/// down over a weekend gets everything.
 pub const EXCHANGE: Waits = Waits(&[
     60, 300, 900, 3_600, 7_200, 14_400, 28_800, 43_200, 43_200, 43_200, 43_200, 43_200,
 ]);
 
 /// How long an attempt at a webhook may take before another may begin.
 pub const WEBHOOK_LEASE: SignedDuration = SignedDuration::from_mins(5);
-/// The same for another issuer or the authority, on behalf of a delivery, an approval or an annulment.
+/// The lease of a call to another issuer or the authority, for a delivery, an approval or an annulment.
 pub const EXCHANGE_LEASE: SignedDuration = SignedDuration::from_mins(3);
 
-/// How long the due index waits for a message that is on its way.
+/// How long the due index waits for a message that was sent.
 pub const MESSAGE_GRACE: SignedDuration = SignedDuration::from_mins(10);
 
-/// The delay of the message that brings an attempt; `None`: a queue does not hold one for that long, and the due index brings it.
+/// The delay of the message for the next attempt; `None` when it exceeds the limit of a queue, and the due index starts
+/// the attempt.
 pub fn message_delay(now: Timestamp, next: Timestamp) -> Option<Duration> {
     let wait = Duration::try_from(next.duration_since(now)).unwrap_or_default();
     (wait <= LONGEST_DELAY).then_some(wait)
 }
 
-/// Where the due index finds an attempt: behind the message that may bring it.
+/// When the due index recovers an attempt: some time after its message.
 pub fn due_at(now: Timestamp, next: Timestamp) -> Timestamp {
     match message_delay(now, next) {
         Some(_) => next + MESSAGE_GRACE,

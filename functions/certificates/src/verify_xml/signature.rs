@@ -1,4 +1,4 @@
-//! What is told of a document's signature and of who made it.
+//! The report on a document's signature and signer.
 
 use ecf::Rnc;
 use ecf_api::Instant;

@@ -118,7 +118,7 @@ fn stated_kind(headers: &HeaderMap) -> Result<LogoKind, ApiError> {
     kind.ok_or_else(|| ApiError::unsupported_media_type("image/png or image/jpeg"))
 }
 
-/// Decoding is nothing but computing, so it is done beside the tasks that wait for others.
+/// Decodes the image on a blocking thread, because it is pure computation.
 async fn check(kind: LogoKind, bytes: Bytes) -> Result<(), ApiError> {
     let is_png = bytes.starts_with(b"\x89PNG");
     let read = tokio::task::spawn_blocking(move || Logo::read(&bytes)).await;

@@ -80,7 +80,7 @@ impl FromFields for OpenSequence {
     }
 }
 
-/// One end of a range, as a number or as a whole e-NCF.
+/// One end of a range: a number or a complete e-NCF.
 #[derive(Debug, Clone, Copy)]
 struct Bound {
     sequence: u64,
@@ -178,8 +178,8 @@ pub(crate) async fn open_sequence(
     Ok((status, Json(SequenceView::of(&range, environment, today))))
 }
 
-/// The given last day, or the authority's rule: 31 December of the year after the authorisation. The test environments have a
-/// fixed later day.
+/// The given last day, or the authority's rule: 31 December of the year after the authorisation. The test environments
+/// have a fixed later day.
 fn valid_until(
     app: &App,
     request: &OpenSequence,

@@ -19,7 +19,7 @@ fn one(key: &Value) -> String {
     format!("{KEYS}/{}", key["public_id"].as_str().unwrap())
 }
 
-/// What a key is answered.
+/// The status of a request with a key.
 async fn asked(api: &Api, method: Method, path: &str, key: &Value) -> u16 {
     let key = key["key"].as_str().unwrap();
     request(&api.router, method, path, Some(key), None)
@@ -81,7 +81,7 @@ async fn it_is_told_to_the_hour_when_a_key_was_used_last() {
         assert_eq!(asked(&api, Method::GET, COMPANY, &key).await, 200);
         assert_eq!(last_used_at().await, format!("2026-11-27T{told}:00.000Z"));
     }
-    // A receipt that it issued is told by the day's counters.
+    // The day's counters record that the key issued a receipt.
     let (scope, at) = (api.company.scope, "2026-11-27T18:20:00Z".parse().unwrap());
     let id = key["public_id"].as_str().unwrap().parse().unwrap();
     let table = api.stack.table();
@@ -90,7 +90,7 @@ async fn it_is_told_to_the_hour_when_a_key_was_used_last() {
     assert_eq!(last_used_at().await, "2026-11-27T18:20:00.000Z");
     let days = table.day_counts(&scope, fiscal_day(at), fiscal_day(at)).await.unwrap();
     assert_eq!(days[0].created[&ReceiptType::E31], 1);
-    // Who is turned away uses nothing.
+    // A rejected request does not count as a use.
     assert_eq!(
         asked(&api, Method::DELETE, &format!("{}?allow_self=true", one(&key)), &key).await,
         204
@@ -192,7 +192,7 @@ async fn k1_the_keys_that_a_stolen_key_made_are_listed_and_revoked_with_it() {
             "public_id": key["public_id"], "prefix": key["prefix"], "name": key["name"], "created_by": key["created_by"],
         })
     };
-    // The thief has the second one revoked by hand: what it made still descends from the first.
+    // The second key is revoked by hand; the keys that it created still descend from the first.
     let revoke = async |key: &Value, query: &str| {
         let path = format!("{}{query}", one(key));
         api.call(Method::DELETE, &path, None).await
@@ -346,7 +346,7 @@ async fn k1_what_touches_production_needs_a_key_of_the_highest_environment_once_
         queries - 1,
         "the highest of all reads no list of keys"
     );
-    // A key that does not work any more counts for nothing.
+    // A key that is not valid any more does not count.
     api.stack.clock().advance(SignedDuration::from_hours(1));
     patched(&api.company.api_key).await.expect(200);
 }

@@ -33,7 +33,7 @@ async fn a_new_company_has_no_certificate_no_types_and_every_default() {
     assert_eq!(shown, expected);
 }
 
-/// A company that is verified, and its function with this setting of the operator.
+/// A verified company, and its function with this setting of the operator.
 async fn verified(public_url: Option<&str>) -> Api {
     let stack = TestStack::start().await;
     let company = stack

@@ -98,7 +98,7 @@ async fn numbers_that_run_low_and_ranges_that_expire_are_told() {
         };
         table.open_range(&api.company.scope, range).await.unwrap();
     }
-    // Four of five are given: one is left, and a fifth of the range is the threshold.
+    // Four of five numbers are used: one is left, and the threshold is a fifth of the range.
     let now = api.stack.clock().now();
     for _ in 0..4 {
         let note = "33".parse().unwrap();
@@ -147,7 +147,7 @@ async fn webhooks_that_are_switched_off_are_counted_apart() {
             .await
             .unwrap();
     }
-    // One that is switched off is told nothing, so it cannot fail.
+    // A webhook that is switched off gets no deliveries, so it cannot fail.
     let (table, scope, now) = (api.stack.table(), &api.company.scope, api.stack.clock().now());
     for (id, ago) in [([1; 20], 1), ([2; 20], 60)] {
         let id = WebhookId::from_random(id);

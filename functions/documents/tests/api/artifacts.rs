@@ -19,7 +19,7 @@ fn file_of(receipt: &Receipt, artifact: &str) -> String {
 }
 
 impl Api {
-    /// A receipt that was kept and is not signed yet.
+    /// A stored receipt that is not signed yet.
     async fn unsigned(&self, key: &str, ecf_type: ReceiptType, monto_total: &str) -> Receipt {
         let now = self.stack.clock().now();
         let new = NewReceipt {

@@ -1,4 +1,4 @@
-//! Files that no answer can carry: a redirect to an address of limited life.
+//! Files above the response limit: a redirect to an address that expires.
 
 use ecf_runtime::MOST_FILE_BYTES;
 use ecf_store::{
@@ -51,7 +51,7 @@ impl Api {
         }
     }
 
-    /// What the address of a redirect gives to somebody without a key.
+    /// The response at the redirect's address, without an API key.
     async fn followed(&self, path: &str) -> (reqwest::header::HeaderMap, Vec<u8>) {
         let answer = self.get(path).await;
         assert_eq!(answer.status, 303, "{path}");
@@ -108,7 +108,7 @@ async fn r6_a_print_that_no_answer_can_carry_is_a_link() {
     let listed = s3.list_objects_v2().bucket(&bucket).send().await.unwrap();
     let mut print = listed.contents().iter().filter_map(|object| object.key());
     let print = print.rfind(|key| key.contains("/ri-")).unwrap().to_owned();
-    // A print of some thousand lines, in the place of the small one.
+    // A print of some thousand lines instead of the small one.
     let large = vec![b'%'; MOST_FILE_BYTES + 1];
     let put = s3.put_object().bucket(&bucket).key(print).body(large.clone().into());
     put.send().await.unwrap();

@@ -35,7 +35,7 @@ impl Api {
         Self::of(TestStack::start().await).await
     }
 
-    /// In a deployment that retains documents for this number of days.
+    /// A deployment that retains documents for this number of days.
     pub(crate) async fn retaining(days: &str) -> Self {
         Self::of(TestStack::with_parameters(&[("DocumentRetentionDays", days)]).await).await
     }
@@ -74,7 +74,7 @@ impl Api {
         self.judge(receipt, ReceiptState::Accepted).await;
     }
 
-    /// The receipt as the authority judged it.
+    /// A receipt with this verdict of the authority.
     pub(crate) async fn judge(&self, receipt: &Receipt, state: ReceiptState) {
         let (table, scope, now) = (self.stack.table(), &self.company.scope, self.stack.clock().now());
         let id = &receipt.public_id;
@@ -111,7 +111,7 @@ impl Api {
     }
 }
 
-/// What the authority is made to answer.
+/// The authority's answer in these tests.
 pub(crate) const RESPONSE: &str = r#"{"codigo":1,"estado":"Aceptado","secuenciaUtilizada":true,"mensajes":[]}"#;
 
 /// The path of a receipt's record.

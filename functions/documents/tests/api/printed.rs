@@ -1,4 +1,5 @@
-//! `GET /api/v1/client/documents/{id}/artifacts/ri`: made once, kept, and made anew when something of it changes.
+//! `GET /api/v1/client/documents/{id}/artifacts/ri`: rendered once, stored, and rendered again when one of its parts
+//! changes.
 
 use bytes::Bytes;
 use ecf::ReceiptState;
@@ -22,7 +23,7 @@ async fn it_is_made_on_the_first_call_and_then_comes_from_the_bucket() {
     let first = api.get(&ri_of(&receipt, "")).await;
     assert_eq!(first.status, 200);
     assert!(first.bytes.starts_with(b"%PDF-1."));
-    // Is it there? The signed bytes; and kept.
+    // The look-up of a stored print, the signed bytes; then the print is stored.
     assert_eq!(
         (
             api.stack.calls().count("GetObject"),
@@ -125,7 +126,7 @@ async fn it_is_printed_in_the_companys_design_from_the_change_on() {
     });
     let footer = footer.await;
     assert!(plain != color && color != footer && plain != footer);
-    // A logo that is not an image any more keeps nobody from a print.
+    // A logo that is not an image any more does not prevent a print.
     let artifacts = api.stack.artifacts();
     let hash = artifacts.put_logo(&company, "image/png", Bytes::from_static(b"no image"));
     let logo = StoredLogo {

@@ -1,4 +1,4 @@
-//! Approvals and annulments that a request left open.
+//! Approvals and annulments that a request left unfinished.
 
 use ecf_store::{
     AnnulmentId, ApprovalId, ArtifactKind, ExchangeJob,
@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::{BUYER, ENCF, World};
 
 impl World {
-    /// An approval of which nobody was told, as a request leaves it that died.
+    /// An approval that was not delivered yet, as a crashed request leaves it.
     async fn approval(&self) -> Approval {
         let (scope, now) = (&self.company.scope, self.stack.clock().now());
         let xml = sign_foreign("<ACECF></ACECF>");
@@ -73,7 +73,7 @@ async fn whoever_was_told_is_not_told_again() {
     world.list_peer().await;
     let approval = world.approval().await;
     world.peer.answer_next(PeerAnswer::Status(503));
-    // The second attempt follows at once: the kit's queue ignores delays.
+    // The second attempt follows at once: the test kit's queue ignores delays.
     world.run(world.tell(&approval, 0)).await;
     let now = world.now(&approval).await;
     assert_eq!((now.attempts, now.issuer.state), (2, TransmissionState::Taken));
@@ -109,7 +109,7 @@ async fn who_cannot_be_told_for_days_is_given_up() {
 }
 
 impl World {
-    /// Runs an annulment of the numbers 10 to 19 that its request left open, and gives it as it stands then.
+    /// Runs an unfinished annulment of the numbers 10 to 19, and returns its state afterwards.
     async fn annul(&self) -> Annulment {
         let annulment = self.keep_annulment().await;
         self.annul_again(&annulment).await
@@ -176,7 +176,7 @@ async fn an_annulment_whose_request_died_is_finished() {
     assert_eq!(world.locks().await, 10);
 }
 
-/// Its role lacked the right to, and no test had the worker ask for it.
+/// The worker's role lacked a permission, and no test had the worker use it.
 #[tokio::test]
 async fn k4_an_annulment_that_is_refused_later_gives_its_numbers_back() {
     let world = World::start().await;
@@ -189,7 +189,8 @@ async fn k4_an_annulment_that_is_refused_later_gives_its_numbers_back() {
     assert_eq!(world.locks().await, 0);
 }
 
-/// Numbers that the authority had annulled became free here: the refusal of the second message was taken for an answer to the first.
+/// Regression: numbers that the authority had annulled became free, because the rejection of the second message was
+/// taken for an answer to the first.
 #[tokio::test]
 async fn r9_an_annulment_whose_worker_died_keeps_its_numbers_when_the_authority_refuses_to_annul_them_twice() {
     let world = World::start().await;

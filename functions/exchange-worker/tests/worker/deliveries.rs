@@ -1,4 +1,4 @@
-//! An accepted receipt to its buyer.
+//! Delivery of an accepted receipt to its buyer.
 
 use ecf::catalogue::EstadoAprobacion;
 use ecf::{Environment, ReceiptState};
@@ -53,7 +53,7 @@ async fn a_receipt_is_delivered_with_a_token_and_its_acknowledgement_is_kept() {
     assert!(xmldsig::verify(&arecf.unwrap().unwrap(), &xmldsig::Limits::default()).is_ok());
     assert_eq!((now.outbox, now.next_action_at), (vec![], None));
 
-    // A message that comes twice does nothing.
+    // A repeated message has no effect.
     world.run(world.deliver(&receipt, 0)).await;
     assert_eq!(world.peer.documents("recepcion").len(), 1);
     assert_eq!(
@@ -79,7 +79,7 @@ async fn what_fails_is_tried_again_over_days_and_then_given_up() {
         world.peer.answer_next(PeerAnswer::Status(503));
     }
     world.run(world.deliver(&receipt, 0)).await;
-    // The first waits are messages; the kit's queue ignores delays, so three attempts are made at once.
+    // The first delays are messages; the test kit's queue ignores delays, so three attempts are made at once.
     let delivery = world.delivery(&receipt).await;
     assert_eq!((delivery.state, delivery.attempts), (DeliveryState::Pending, 4));
     assert_eq!(
@@ -225,7 +225,7 @@ async fn what_replaces_a_paper_receipt_is_for_the_authority_alone() {
     assert_eq!(world.peer.received().len(), 0);
 }
 
-/// What is deployed calls public addresses over https alone, whatever the directory says.
+/// A deployed service calls only public addresses over https, also if the directory has others.
 #[tokio::test]
 async fn an_address_that_leads_inside_is_not_called() {
     let world = World::with(&[("AllowLoopbackTargets", "false")]).await;
@@ -240,7 +240,7 @@ async fn an_address_that_leads_inside_is_not_called() {
         world
             .list(&json!({ "nombre": "X", "urlRecepcion": url, "urlAceptacion": url, "urlOpcional": "" }))
             .await;
-        // The directory's memory believes an entry for a minute at least.
+        // The directory's cache holds an entry for at least a minute.
         world.stack.clock().advance(SignedDuration::from_hours(7));
         let attempt = world.receipt(&receipt).await.delivery_attempts();
         world.run(world.deliver(&receipt, attempt)).await;
@@ -254,7 +254,7 @@ async fn an_address_that_leads_inside_is_not_called() {
     assert_eq!(world.peer.received().len(), 0);
 }
 
-/// Whoever died with the attempt leaves a lease, and the due index brings the receipt back.
+/// A crash during an attempt leaves a lease, and the due index recovers the receipt.
 #[tokio::test]
 async fn an_attempt_that_died_is_found_on_the_due_index() {
     let world = World::start().await;
@@ -275,7 +275,7 @@ async fn an_attempt_that_died_is_found_on_the_due_index() {
     assert_eq!((delivery.state, delivery.attempts), (DeliveryState::Received, 2));
 }
 
-/// A record has at most 400 KB: what strangers write must never keep it from being changed.
+/// A record has at most 400 KB: texts of strangers must not make it too large to change.
 #[tokio::test]
 async fn s4_the_largest_texts_of_a_buyer_leave_its_receipt_changeable() {
     let world = World::start().await;

@@ -1,4 +1,4 @@
-//! What is owed to other issuers and to the authority comes back by the due index.
+//! Deliveries to other issuers and to the authority are recovered by the due index.
 
 use ecf::ReceiptState;
 use ecf::catalogue::EstadoAprobacion;
@@ -45,7 +45,7 @@ async fn a_delivery_whose_message_was_lost_is_queued_again_until_it_is_done() {
             attempt,
         })
     };
-    // Both who are still to hear of it are told.
+    // The approval is enqueued for both recipients that do not have it yet.
     world.advance(TEN_MINUTES);
     run(&world.app).await.unwrap();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! The authority is out of reach: nothing is queued for it, and somebody is told before it is too late.
+//! The authority is out of reach: no job is enqueued for it, and an alarm is raised in time.
 
 use ecf::ReceiptState;
 use ecf_store::{SubmissionJob, breaker::Host};
@@ -45,7 +45,7 @@ async fn one_of_many_goes_on_to_find_out_whether_the_authority_is_back() {
         run(&world.app).await.unwrap();
         let jobs = world.submissions().await;
         assert!(matches!(jobs.as_slice(), [SubmissionJob::Send(_)]), "{jobs:?}");
-        // Those that wait for it are not due again before it had its time.
+        // The receipts that wait for the probe are not due again before it had its time.
         run(&world.app).await.unwrap();
         assert_eq!(world.submissions().await, []);
         world.advance(SignedDuration::from_mins(3));

@@ -1,4 +1,4 @@
-//! What is signed and frozen.
+//! The signed and stored documents.
 
 use ecf_store::{ArtifactKind, ContentHash};
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::{
     payloads::{invoice, large_consumer_invoice, numbered_invoice, small_consumer_invoice},
 };
 
-/// The stored document with this hash, as it is.
+/// The stored document with this hash.
 async fn stored(api: &Api, issued: &Value, kind: ArtifactKind, hash: ContentHash) -> Vec<u8> {
     let receipt = api.record(issued).await;
     let found = api

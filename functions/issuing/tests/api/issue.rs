@@ -1,4 +1,4 @@
-//! `POST /api/v1/ecf` when all goes well, and its repetition.
+//! `POST /api/v1/ecf` without failures, and its retry.
 
 use ecf::Environment;
 use ecf_testkit::{Told, send_job};
@@ -103,7 +103,7 @@ async fn a_repeated_key_answers_with_the_first_receipt_whatever_the_payload() {
     assert_eq!(answer.header("Idempotency-Replayed"), Some("true"));
     assert_eq!(answer.header("Idempotency-Payload-Differs"), Some("true"));
 
-    // Not even a payload that would be refused, or another type, makes a second receipt of the key.
+    // Even an invalid payload or another type makes no second receipt for the key.
     let answer = api
         .issue(&json!({ "idempotency_key": "invoice-1", "ecf_type": "32", "payload": {} }))
         .await;
@@ -361,12 +361,12 @@ async fn an_answer_has_what_the_published_client_demands() {
 async fn an_earlier_instant_is_now() {
     let api = Api::start().await;
     let mut body = invoice("invoice-1");
-    // Without an offset it is local time, and noon has come.
+    // Without an offset it is local time, and noon has passed.
     body["scheduled_for"] = json!("2026-11-27T12:00:00");
     let issued = api.issue(&body).await.expect(201);
     assert_eq!(issued["status"], "signed");
     assert_eq!(api.jobs().await.len(), 1);
-    // It is on its way: housekeeping must not send it a second time in this minute.
+    // Its submission is enqueued: housekeeping must not send it again in this minute.
     api.stack.clock().advance(SignedDuration::from_mins(1));
     assert_eq!(due(&api).await, []);
 }
@@ -395,7 +395,7 @@ async fn issuing_makes_these_calls_and_no_more() {
     api.jobs().await;
 }
 
-/// What housekeeping would look after now.
+/// The receipts that housekeeping would process now.
 pub(crate) async fn due(api: &Api) -> Vec<ecf_store::ReceiptId> {
     let mut found = Vec::new();
     for shard in 0..ecf_store::due::SHARDS {

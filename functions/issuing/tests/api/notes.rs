@@ -1,4 +1,4 @@
-//! Notes against the receipts that they modify.
+//! Notes and the receipts that they modify.
 
 use ecf::ReceiptState;
 use ecf_store::{
@@ -25,7 +25,7 @@ impl Api {
         issued["encf"].as_str().unwrap().to_owned()
     }
 
-    /// Writes the authority's verdict on a receipt.
+    /// Records the authority's verdict on a receipt.
     async fn judge(&self, issued: &Value, state: ReceiptState, secuencia_utilizada: Option<bool>) -> Receipt {
         let (table, scope, id) = (self.stack.table(), self.company.scope, id_of(issued));
         let now = self.stack.clock().now();
@@ -75,7 +75,7 @@ async fn credit_notes_add_up_to_the_invoice_and_the_one_too_many_is_told_both_su
             "ctx": { "code": "REFERENCIA-21", "given": "7000.00", "expected": "6999.50", "difference": "-0.50" },
         }])
     );
-    // The refusal cost no number and keeps no key.
+    // The rejection used up neither a number nor the key.
     assert_eq!(api.numbers_taken("34").await, 2);
     api.issue(&note("third", "34", 3, "6999.50", &encf)).await.expect(201);
     assert_eq!(api.numbers_taken("34").await, 3);

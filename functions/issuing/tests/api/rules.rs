@@ -1,4 +1,4 @@
-//! What the fiscal rules say of a document, as the caller reads it.
+//! Violations of the fiscal rules, in the responses.
 
 use ecf::rules::OnConditional;
 use ecf_store::{
@@ -35,7 +35,7 @@ async fn a_total_that_does_not_follow_from_the_lines_is_refused_with_both_sums_b
     );
     assert!(ctx["code"].as_str().unwrap().starts_with("TOTALES-"), "{body}");
     assert!(api.jobs().await.is_empty());
-    // The key is free, and the number that the next receipt gets is the first of the range.
+    // The key is free, and the next receipt gets the first number of the range.
     let issued = api.issue(&invoice("wrong-total")).await.expect(201);
     assert_eq!(issued["encf"], "E310005000000");
     assert_eq!(api.jobs().await.len(), 1);
@@ -60,7 +60,8 @@ async fn c4_the_wrong_indicator_is_one_error_that_names_it() {
 async fn c5_a_refused_total_comes_after_the_notice_on_the_line_that_is_its_cause() {
     let api = Api::start().await;
     let mut request = invoice("cause");
-    // 20 at 500.00 make 10,000.00; a peso more is within the tolerance of the line, and its ITBIS beyond that of the total.
+    // 20 at 500.00 make 10,000.00; a peso more is within the tolerance of the line, and its ITBIS beyond that of the
+    // total.
     request["payload"]["DetallesItems"]["Item"][0]["MontoItem"] = json!("10001.00");
     let body = api.issue(&request).await.expect(422);
     let told: Vec<_> = errors(&body)
@@ -132,7 +133,7 @@ async fn a_company_sets_its_own_policy_and_running_instances_know_it_within_the_
 
     api.issue(&request).await.expect(422);
     api.stack.clock().advance(SignedDuration::from_secs(60));
-    // The request still has the last word.
+    // The request's parameter takes precedence.
     api.post("/api/v1/ecf?on_conditional=refuse", &request)
         .await
         .expect(422);

@@ -1,4 +1,4 @@
-//! The consistency check: silent about what agrees, and telling each thing that does not.
+//! The consistency check: it reports each difference, and nothing else.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use ecf_store::{Receipt, receipts::Withdrawal};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::{World, refusal};
 
 impl World {
-    /// Every part from the first to the last; each answer's findings.
+    /// Runs every part from the first to the last; returns the findings of each.
     async fn check(&self, arguments: Value) -> Vec<Value> {
         let mut arguments = arguments;
         let mut parts = Vec::new();
@@ -31,7 +31,7 @@ impl World {
             .collect()
     }
 
-    /// Takes the number that the service would give, and signs a receipt with it.
+    /// Takes the service's next number, and signs a receipt with it.
     async fn issued(&self) -> Receipt {
         let now = self.stack.clock().now();
         let taken = self
@@ -106,7 +106,7 @@ async fn numbers_that_wait_for_room_on_the_list_are_unused_too() {
         taken.await.unwrap();
     }
     assert_eq!(world.problems().await.len(), 103);
-    // What housekeeping does.
+    // The work of housekeeping.
     clock.advance(jiff::SignedDuration::from_hours(1));
     let mut freed = 0;
     for shard in 0..ecf_store::numbers::RANGE_SHARDS {
@@ -132,7 +132,7 @@ async fn each_thing_that_does_not_agree_is_told() {
     let [a, b, c] = [world.issued().await, world.issued().await, world.issued().await];
     let scope = format!("{}#testecf", world.company.scope.company);
 
-    // A number that was taken for nothing.
+    // A number that no receipt uses.
     let now = world.stack.clock().now();
     let today = ecf::Fecha::at(now);
     let ecf_type = "31".parse().unwrap();
@@ -143,7 +143,7 @@ async fn each_thing_that_does_not_agree_is_told() {
         .unwrap();
     assert_eq!(world.problems().await, ["number_unaccounted"]);
 
-    // A receipt whose lock is gone, one that nothing looks after, one whose document is lost.
+    // A receipt without its lock, one that is not on the due index, one whose document is lost.
     let sequence = a.encf().unwrap().sequence();
     world
         .delete(format!("n#{scope}#31#{:02}", sequence % 16), &format!("{sequence:010}"))

@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{World, refusal};
 
-/// Whether a key opens anything, as the functions judge it.
+/// Whether a key is valid, as the functions decide it.
 async fn opens(table: &Table, key: &Value) -> bool {
     let hash: [u8; 32] = Sha256::digest(key["key"].as_str().unwrap()).into();
     let known = table.api_key_by_hash(&hash).await.unwrap();
@@ -40,7 +40,7 @@ async fn a_company_is_created_with_a_key_and_verified_later() {
     assert_eq!(key["api_key"]["environment"], "ecf");
     assert!(opens(&world.table(), &key["api_key"]).await);
 
-    // The RNC is this company's alone by now.
+    // The RNC belongs to this company by now.
     let second = world.run("create_company", newcomer()).await;
     let second = json!({ "company": second["company"]["public_id"] });
     assert_eq!(refusal(&world.run("verify_company", second).await), "rnc_taken");
@@ -140,7 +140,7 @@ async fn a_range_is_opened_once_and_within_bounds() {
     let range = json!({ "ecf_type": "31", "range_start": 20_000_000, "range_end": 20_000_099, "valid_until": "2028-12-31", "numbering": "service" });
     let opened = world.run_here("create_range", range.clone()).await;
     assert_eq!(opened["range"]["range_start"], 20_000_000, "{opened}");
-    // Twice is once; another that shares numbers is none.
+    // The same command again changes nothing; an overlapping range is a conflict.
     assert_eq!(world.run_here("create_range", range.clone()).await, opened);
     let mut other = range.clone();
     other["range_end"] = json!(20_000_100);

@@ -1,4 +1,4 @@
-//! Receipts that need a hand.
+//! Receipts that need an operator.
 
 use ecf::ReceiptState;
 use ecf_store::{
@@ -28,7 +28,7 @@ impl World {
         bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect()
     }
 
-    /// A receipt whose send was lost where nobody can look it up.
+    /// A receipt whose send was lost, in an environment without a look-up.
     async fn of_unknown_outcome(&self, encf: &str) -> Receipt {
         let receipt = self.signed(encf).await;
         let (table, now) = (self.table(), self.stack.clock().now());

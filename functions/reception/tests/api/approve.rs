@@ -8,7 +8,7 @@ use crate::Api;
 
 const ENCF: &str = "E310000000001";
 
-/// What a buyer says of a receipt of the kit, in the authority's own words: a total without decimals.
+/// A buyer's answer to a receipt of the test kit, in the authority's own format: a total without decimals.
 fn acecf(estado: &str) -> String {
     format!(
         "<ACECF><DetalleAprobacionComercial><Version>1.0</Version><RNCEmisor>130000001</RNCEmisor><eNCF>{ENCF}</eNCF>\

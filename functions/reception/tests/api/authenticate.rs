@@ -117,7 +117,7 @@ async fn a_company_that_demands_tokens_gets_nothing_without_one() {
         let refused = api.post(&path, &xml, wrong).await;
         assert_eq!(refused.status, 401, "{wrong:?}");
     }
-    // A token of this address does not open the one without an RNC.
+    // A token of this address is not valid for the address without an RNC.
     assert_eq!(api.post("/fe/recepcion/api/ecf", &xml, Some(&token)).await.status, 401);
     assert_eq!(api.inbox().await.len(), 0);
     assert_eq!(acknowledged(&api.post(&path, &xml, Some(&token)).await), received());
@@ -138,7 +138,7 @@ async fn s11_who_got_the_token_is_kept_with_the_document() {
     };
     let named = send("E310000000001", Some(&token)).await;
     assert_eq!(named.caller.as_deref(), Some(&*named.signer));
-    // This company demands no token, so an invalid one is ignored.
+    // This company requires no token, so an invalid one is ignored.
     for token in [None, Some("x")] {
         let encf = if token.is_none() {
             "E310000000002"

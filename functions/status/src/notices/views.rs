@@ -1,4 +1,4 @@
-//! What the notice routes answer. Whom a notice is for is not in it.
+//! The responses of the notice routes. They do not contain the audience of a notice.
 
 use ecf::Environment;
 use ecf_api::{Caller, Instant};

@@ -1,4 +1,4 @@
-//! What the status routes answer.
+//! The responses of the status routes.
 
 use ecf::Environment;
 use ecf_api::Instant;

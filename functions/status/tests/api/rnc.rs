@@ -1,4 +1,4 @@
-//! The register of taxpayers, as anybody may ask it.
+//! The public look-up in the register of taxpayers.
 
 use axum::Router;
 use ecf_store::{

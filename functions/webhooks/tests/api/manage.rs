@@ -186,7 +186,7 @@ async fn why_the_service_switched_a_webhook_off_is_shown_until_it_is_on_again() 
     for gone in ["paused_at", "paused_reason", "failing_since"] {
         assert!(shown.get(gone).is_none(), "{gone}");
     }
-    // What waits for it is on its way.
+    // The waiting events are enqueued.
     let messages = api.stack.take_messages(Queue::Webhook).await;
     let jobs: Vec<WebhookJob> = messages
         .iter()

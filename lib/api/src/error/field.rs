@@ -113,7 +113,7 @@ impl FieldError {
         self
     }
 
-    /// The first [`MOST_LISTED`] errors of a list, then an entry that counts the others. `show` runs for the listed
+    /// The first 100 errors of a list, then an entry that counts the others. `show` runs for the listed
     /// ones only.
     pub fn listed<T>(found: impl IntoIterator<Item = T>, show: impl Fn(T) -> Self) -> Vec<Self> {
         let mut found = found.into_iter();

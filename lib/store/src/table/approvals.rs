@@ -1,11 +1,11 @@
-//! Commercial approvals (ACECF) on their way: what a company says of a receipt that it received, and what it passes on.
+//! Commercial approvals (ACECF): the company's answers to received receipts, and approvals that it forwards.
 //!
-//! An approval is kept before anybody is told. Each of the two who must hear of it, the issuer and the tax authority, has an
-//! outcome of its own; while one of them is open the record is on the due index. A company has one answer to a receipt: the
-//! answer's lock is written in the same transaction. Another one replaces it only where the caller says so: when the
-//! authority did not take the first, or a new attempt of the certification began.
+//! An approval is stored before it is sent. Each of its two recipients, the issuer and the tax authority, has its own
+//! state; while one is open, the record is on the due index. A company has one answer per receipt: the lock of the
+//! answer is written in the same transaction. Another answer replaces it only on the caller's request: when the
+//! authority did not accept the first, or a new attempt of the certification began.
 //!
-//! A second item places each approval in the list of all, in order of time.
+//! A second item places each approval in the list of all, sorted by time.
 
 use ecf::{Encf, Rnc, catalogue::EstadoAprobacion};
 use jiff::{SignedDuration, Timestamp};
@@ -25,7 +25,7 @@ use crate::{
     ids::{ApprovalId, Scope},
 };
 
-/// When housekeeping looks after an approval whose request died.
+/// When housekeeping first looks at an approval whose request died.
 const FIRST_LOOK: SignedDuration = SignedDuration::from_mins(2);
 
 const WAY: &str = "way";
@@ -46,14 +46,14 @@ const ATTEMPTS: &str = "attempts";
 const LEASE: &str = "lu";
 const ID: &str = "id";
 
-/// How an approval came to us.
+/// The origin of an approval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ApprovalWay {
-    /// Ours, made and signed here.
+    /// The company's own, made and signed here.
     Submit,
-    /// Ours, signed elsewhere.
+    /// The company's own, signed elsewhere.
     Outbound,
-    /// Somebody's, handed over to be passed on.
+    /// Another taxpayer's, to be forwarded.
     Inbound,
 }
 
@@ -69,20 +69,20 @@ impl ApprovalWay {
     }
 }
 
-/// What became of telling one of the two.
+/// The state of sending an approval to one of its recipients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransmissionState {
     /// Not told yet; it is tried again.
     Pending,
-    /// Told, and satisfied.
+    /// Sent and accepted.
     Taken,
-    /// Told, and refused.
+    /// Sent and rejected.
     Refused,
-    /// Has no address in the directory.
+    /// The recipient has no address in the directory.
     NotListed,
-    /// Need not be told.
+    /// It need not be sent.
     NotNeeded,
-    /// Could not be told for days.
+    /// It could not be sent for days.
     GivenUp,
 }
 
@@ -108,13 +108,13 @@ impl TransmissionState {
     }
 }
 
-/// One of the two who must hear of an approval.
+/// The state of one of the two recipients of an approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transmission {
     pub state: TransmissionState,
     /// What was answered, or why nothing was.
     pub words: Option<ForeignText>,
-    /// When this was found out.
+    /// The time of this state.
     pub at: Option<Timestamp>,
 }
 
@@ -126,7 +126,7 @@ impl Transmission {
         at: None,
     };
 
-    /// Somebody who need not be told, and why.
+    /// A recipient that does not need the approval, and the reason.
     pub fn not_needed(words: impl Into<ForeignText>, at: Timestamp) -> Self {
         Self {
             state: TransmissionState::NotNeeded,
@@ -140,7 +140,7 @@ impl Transmission {
     }
 }
 
-/// An approval or rejection and how far it came.
+/// An approval or rejection and its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approval {
     pub id: ApprovalId,
@@ -153,18 +153,18 @@ pub struct Approval {
     pub reason: Option<ForeignText>,
     /// The signed message.
     pub acecf: ContentHash,
-    /// Where the issuer receives, when the caller said so; else the directory says it.
+    /// The address of the issuer, if the caller gave it; otherwise the directory's is used.
     pub receiver_url: Option<String>,
-    /// The company issued the receipt elsewhere: it is not known here.
+    /// The company issued the receipt elsewhere, so it is unknown here.
     pub receipt_unknown: bool,
     pub created_at: Timestamp,
     pub issuer: Transmission,
     pub authority: Transmission,
     /// The authority's answer as JSON text.
     pub authority_answer: Option<String>,
-    /// How many attempts were begun.
+    /// The number of attempts that were started.
     pub attempts: u32,
-    /// When it is looked at again; absent when both were told.
+    /// The next look by housekeeping; absent when both recipients have it.
     pub next_action_at: Option<Timestamp>,
 }
 
@@ -178,29 +178,32 @@ impl Approval {
     }
 }
 
-/// What came of keeping an approval.
+/// The result of storing an approval.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ApprovalCreated {
     New,
-    /// Its key has an approval already: this one.
+    /// The idempotency key already has this approval.
     Replay(Box<Approval>),
-    /// The company answered the receipt before, with this approval.
+    /// The company has answered the receipt already, with this approval.
     Answered(ApprovalId),
 }
 
-/// What a company answered to a receipt.
+/// A company's answer to a receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GivenAnswer {
     pub approval: ApprovalId,
     pub estado: EstadoAprobacion,
-    /// The signed message, kept by the approval's id.
+    /// The signed message, stored under the approval's id.
     pub acecf: ContentHash,
     pub created_at: Timestamp,
 }
 
 impl Table {
-    /// Stores an approval that is to be sent. `is_ours`: it is the company's own answer, of which a receipt has one. The message
-    /// is in the bucket already.
+    /// Stores an approval before it is sent. With `is_ours` it is the company's own answer, of which a receipt has one.
+    /// Its message is in the bucket already.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn create_approval(
         &self,
         scope: &Scope,
@@ -219,6 +222,9 @@ impl Table {
     }
 
     /// Stores the company's own answer in place of an earlier one, which stays readable by its id.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn replace_answer(
         &self,
         scope: &Scope,
@@ -263,7 +269,10 @@ impl Table {
         }
     }
 
-    /// A page of approvals, newest first, and how many there are.
+    /// A page of approvals, newest first, and their total.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn approvals(
         &self,
         scope: &Scope,
@@ -288,7 +297,10 @@ impl Table {
         Ok((self.listed_approvals(scope, page).await?, total))
     }
 
-    /// The approvals that were created within the span, oldest first: at most `limit` behind `after`.
+    /// The approvals that were created within the span, oldest first: at most `limit` after `after`.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn walk_approvals(
         &self,
         scope: &Scope,
@@ -304,7 +316,10 @@ impl Table {
         self.listed_approvals(scope, listed.iter().take(limit)).await
     }
 
-    /// How many approvals were created within the span.
+    /// The number of approvals that were created within the span.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn count_approvals(&self, scope: &Scope, span: &Span) -> Result<usize, StoreError> {
         let query = approvals_within(scope, span, None);
         self.count_items("count approvals", &query).await
@@ -327,12 +342,19 @@ impl Table {
         ids.iter().filter_map(read).collect()
     }
 
+    /// The approval with this id.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn approval(&self, scope: &Scope, id: &ApprovalId) -> Result<Option<Approval>, StoreError> {
         let stored = self.read("read approval", &keys::approval(scope, id)).await?;
         stored.as_ref().map(|stored| read(*id, stored)).transpose()
     }
 
-    /// What the company answered to a receipt that it received.
+    /// The company's answer to a received receipt.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn given_answer(
         &self,
         scope: &Scope,
@@ -344,7 +366,10 @@ impl Table {
         stored.as_ref().map(read_given).transpose()
     }
 
-    /// The same for a page of receipts, in their order.
+    /// The answers to a page of receipts, in their order.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn given_answers(
         &self,
         scope: &Scope,
@@ -359,7 +384,10 @@ impl Table {
         keys.iter().map(given).collect()
     }
 
-    /// Begins the next attempt, for whoever comes first; until the lease ends it is nobody else's. `false`: another has it.
+    /// Claims the next attempt until the lease ends. Returns `false` when another worker has it.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn claim_approval(
         &self,
         scope: &Scope,
@@ -377,8 +405,11 @@ impl Table {
         self.applied("claim approval", change).await
     }
 
-    /// Writes down what an attempt found out, and when the next one comes; `None`: it was the last. `false`: a later attempt
-    /// has begun.
+    /// Records the result of an attempt and the time of the next one; `None` means that it was the last. Returns
+    /// `false` when a later attempt has started.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn record_approval(
         &self,
         scope: &Scope,
@@ -394,9 +425,9 @@ impl Table {
     }
 }
 
-/// The places of the approvals of a span; the list is in order of time.
+/// The list entries of the approvals within a span; the list is sorted by time.
 fn approvals_within(scope: &Scope, span: &Span, after: Option<&Approval>) -> Query<'static> {
-    // A `!` sorts before everything that follows the time, a `~` behind it.
+    // `!` sorts before every character that follows the time, `~` after it.
     let low = match after {
         Some(after) => format!("{}!", keys::listed_approval(scope, after.created_at, &after.id).sk),
         None => span.from.map_or_else(|| "!".to_owned(), keys::millis_sort),

@@ -1,4 +1,4 @@
-//! An update of one item, as DynamoDB wants to be told.
+//! An update of one item, in DynamoDB's expressions.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +15,12 @@ use super::{
     keys::{self, DUE, Key},
 };
 
-/// What becomes of an attribute that may be there or not.
+/// The change of an optional attribute.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum FieldEdit<T> {
     #[default]
     Keep,
-    /// The attribute goes.
+    /// Removes the attribute.
     Clear,
     Set(T),
 }
@@ -35,7 +35,7 @@ impl<T> FieldEdit<T> {
     }
 }
 
-/// An update of one item: what changes, on which condition.
+/// An update of one item, with its condition.
 #[derive(Debug, Clone)]
 pub(crate) struct Change {
     key: Key,
@@ -62,7 +62,7 @@ impl Change {
         self.clause("SET", format!("{name} = {value}"))
     }
 
-    /// `SET name = value` unless the attribute is there already.
+    /// `SET name = value` unless the attribute exists.
     pub(crate) fn set_once(mut self, name: &str, value: AttributeValue) -> Self {
         let (name, value) = self.placeholders(name, value);
         self.clause("SET", format!("{name} = if_not_exists({name}, {value})"))
@@ -112,7 +112,7 @@ impl Change {
         self.clause("ADD", format!("{name} {value}"))
     }
 
-    /// `DELETE name elements`: takes elements out of a set; the empty set is no attribute.
+    /// `DELETE name elements`: removes elements from a set; DynamoDB removes an empty set.
     pub(crate) fn delete(mut self, name: &str, elements: AttributeValue) -> Self {
         let (name, elements) = self.placeholders(name, elements);
         self.clause("DELETE", format!("{name} {elements}"))

@@ -1,4 +1,4 @@
-//! What a company adds to its prints: colour, closing line, logo. The logo's bytes are in the bucket.
+//! A company's additions to its prints: colour, closing line, logo. The logo's bytes are in the bucket.
 
 use jiff::Timestamp;
 
@@ -17,7 +17,7 @@ const LOGO: &str = "logo";
 const LOGO_TYPE: &str = "logo_type";
 const UPDATED_AT: &str = "updated_at";
 
-/// A company's design, in the texts that it was given in.
+/// A company's design, in its original texts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CompanyDesign {
     /// `#rrggbb`.
@@ -34,7 +34,7 @@ pub struct StoredLogo {
     pub kind: LogoKind,
 }
 
-/// The kinds of images that are taken.
+/// The accepted image formats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogoKind {
     Png,
@@ -51,7 +51,7 @@ impl LogoKind {
         }
     }
 
-    /// Under which a browser saves it.
+    /// The file name for a download.
     pub const fn file_name(self) -> &'static str {
         match self {
             Self::Png => "logo.png",
@@ -60,7 +60,7 @@ impl LogoKind {
     }
 }
 
-/// What changes of a design.
+/// The changes of a design.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DesignChanges {
     pub color: FieldEdit<String>,
@@ -69,13 +69,19 @@ pub struct DesignChanges {
 }
 
 impl Table {
-    /// The company's design; the default is one with nothing in it.
+    /// The company's design; the default is empty.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn design(&self, company: &CompanyId) -> Result<CompanyDesign, StoreError> {
         let stored = self.read("read design", &keys::design(company)).await?;
         stored.map_or_else(|| Ok(CompanyDesign::default()), |stored| read(&stored))
     }
 
-    /// Changes it, part by part.
+    /// Changes the design, part by part.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn change_design(
         &self,
         company: &CompanyId,

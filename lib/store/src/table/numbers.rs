@@ -1,13 +1,13 @@
 //! Ranges of e-NCF numbers.
 //!
-//! A range belongs to one company, environment and type, and is numbered either by the service or by the caller;
-//! a range that was opened without saying which is fixed by its first use. `opening.rs` opens and changes ranges,
-//! `taking.rs` takes numbers from them, `holes.rs` finds the numbers whose request died and frees them, `counting.rs`
-//! counts the numbers that callers choose, `alerts.rs` reports when a range runs low or out of time. The lock written
-//! with the receipt is what makes a number used; it is the only judge.
+//! A range belongs to one company, environment and type, and is numbered either by the service or by the caller. A
+//! range that was opened without a choice is fixed by its first use. `opening.rs` opens and changes ranges, `taking.rs`
+//! takes numbers from them, `holes.rs` frees the numbers of crashed requests, `counting.rs` counts the numbers that
+//! callers choose, `alerts.rs` reports ranges that run low or expire. Only the lock that is written with the receipt
+//! marks a number as used.
 //!
-//! A range is on the due index from a take on until every number below `next` is locked or listed as free. The item that
-//! counts a type's openings is on it while one of its ranges has an expiry to warn of.
+//! A range is on the due index from the first taken number until every number below `next` is locked or listed as free.
+//! The item that counts a type's openings is on it while one of its ranges has an expiry.
 
 mod alerts;
 mod counting;
@@ -39,13 +39,13 @@ const VALID_UNTIL: &str = "valid_until";
 const NUMBERING: &str = "numbering";
 const FREE: &str = "free";
 const LAST_TAKEN_AT: &str = "last_taken_at";
-/// With a number after it: when this number, which was free, was taken again.
+/// With a number appended: the time at which this freed number was taken again.
 const TAKEN: &str = "taken";
-/// The lowest number that nobody has looked at since it was taken.
+/// The lowest number that was not checked since it was taken.
 const CHECKED: &str = "checked";
-/// How many numbers of a range that the caller numbers are locked.
+/// The number of locked numbers in a range that the caller numbers.
 const USED: &str = "used";
-/// The receipt that was counted last: the same write, repeated, must not count twice.
+/// The receipt that was counted last, so that a repeated write does not count twice.
 const COUNTED: &str = "counted";
 /// When that count was last compared with the locks.
 const VERIFIED_AT: &str = "verified_at";
@@ -56,10 +56,10 @@ const TOLD_EXPIRING: &str = "told_expiring";
 const CREATED_AT: &str = "created_at";
 const VERSION: &str = "version";
 
-/// How often a range is read again because others changed it in between.
+/// Upper bound of the tries when a range changes concurrently.
 const ROUNDS: u32 = 16;
 
-/// Who gives the numbers of a range.
+/// Who numbers a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Numbering {
     Service,
@@ -75,14 +75,14 @@ impl Numbering {
     }
 }
 
-/// What names a range within its company and environment: its type and its first number, which never changes.
+/// The id of a range within its company and environment: its type and its first number, which never changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RangeId {
     pub ecf_type: ReceiptType,
     pub start: u64,
 }
 
-/// A text that names no range.
+/// A text that is not the id of a range.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} names no range: a type and a first number were expected, such as 31-1")]
 pub struct RangeIdError(String);
@@ -108,24 +108,24 @@ impl FromStr for RangeId {
     }
 }
 
-/// A range as it stands.
+/// A range and its state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Range {
     pub ecf_type: ReceiptType,
     pub start: u64,
     pub end: u64,
-    /// The lowest number that was never taken; above `end` when all were. Where the caller numbers: one above the
-    /// highest number that is used.
+    /// The lowest number that was never taken; above `end` when all were. In a range that the caller numbers: one above
+    /// the highest used number.
     pub next: u64,
-    /// How many numbers are used, where the caller numbers.
+    /// The count of used numbers, in a range that the caller numbers.
     pub used: u64,
     pub valid_until: Option<Fecha>,
     pub numbering: Option<Numbering>,
-    /// `false`: switched off, so that it gives no number and takes none.
+    /// `false` when it is switched off: it then neither gives nor accepts numbers.
     pub active: bool,
     /// Freed numbers, which are taken before `next`.
     pub free: Vec<u64>,
-    /// Numbers that were free and are taken again, and when, until it shows whether a receipt got them.
+    /// Freed numbers that were taken again, and when, until it is known whether a receipt has them.
     pub retaken: Vec<(u64, Timestamp)>,
     /// Every lower number of this range is locked or was freed.
     pub checked: u64,
@@ -133,15 +133,15 @@ pub struct Range {
     /// When `used` was last compared with the locks.
     pub verified_at: Option<Timestamp>,
     pub created_at: Timestamp,
-    /// When housekeeping looks after this range.
+    /// The next look by housekeeping.
     pub next_look: Option<Timestamp>,
-    /// The last number that it had when it was told as low.
+    /// The last number of the range when the warning about few numbers was published.
     pub told_low: Option<u64>,
-    /// The last day that it had when it was told as expiring.
+    /// The last day of the range when the warning about its expiry was published.
     pub told_expiring: Option<Fecha>,
 }
 
-/// What can be said of a range in one word.
+/// The state of a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RangeState {
     Active,
@@ -179,7 +179,7 @@ impl Range {
         self.available() == 0
     }
 
-    /// Whether the caller gives its numbers.
+    /// Whether the caller numbers it.
     pub fn is_callers(&self) -> bool {
         self.numbering == Some(Numbering::Caller)
     }
@@ -205,12 +205,12 @@ impl Range {
         }
     }
 
-    /// How many numbers it holds.
+    /// The count of its numbers.
     pub fn total(&self) -> u64 {
         self.end + 1 - self.start
     }
 
-    /// How many numbers it can still give, or the caller can still use.
+    /// The count of numbers that it can still give, or that the caller can still use.
     pub fn available(&self) -> u64 {
         if self.is_callers() {
             return self.total().saturating_sub(self.used);
@@ -224,7 +224,10 @@ impl Range {
 }
 
 impl Table {
-    /// The ranges of one type or of all, by type and first number.
+    /// The ranges of one type or of all, sorted by type and first number.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn ranges(&self, scope: &Scope, ecf_type: Option<ReceiptType>) -> Result<Vec<Range>, StoreError> {
         if let Some(ecf_type) = ecf_type {
             return Ok(self.ranges_of_type(scope, ecf_type, true).await?.1);
@@ -238,12 +241,15 @@ impl Table {
     }
 
     /// One range.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn range(&self, scope: &Scope, id: RangeId) -> Result<Option<Range>, StoreError> {
         let stored = self.read("read range", &key(scope, id)).await?;
         stored.as_ref().map(read_range).transpose()
     }
 
-    /// The type's version (how often a range was opened or changed) and its ranges by first number.
+    /// The type's version (the count of openings and changes), and its ranges by first number.
     async fn ranges_of_type(
         &self,
         scope: &Scope,
@@ -266,7 +272,7 @@ impl Table {
         Ok((version, ranges))
     }
 
-    /// The range that holds a number.
+    /// The range that contains a number.
     async fn range_of(&self, scope: &Scope, encf: &Encf) -> Result<Option<Range>, StoreError> {
         let holds = |range: &Range| range.contains(encf.sequence());
         let ranges = self.ranges_of_type(scope, encf.receipt_type(), false).await?.1;

@@ -1,10 +1,20 @@
-//! Receipts: the record of a receipt is also its idempotency record, its place in the state table, its outbox and its
+//! Receipts. The record of a receipt is also its idempotency record, its place in the state table, its outbox and its
 //! entry on the due index.
 //!
 //! A typical item stays under 1 KB, so that each write costs one unit; hence the short attribute names, which
-//! `record.rs` lists. `creation.rs` has the one transaction that makes an answer true, `sending.rs` the claims before
-//! each send, `holding.rs` what waits for the authority, `missing.rs` what it does not find any more, `stuck.rs` the alarms about what waits too long, `verdict.rs` and `ending.rs` the end of the way, `notes.rs` what notes take from the receipts that they modify,
-//! `delivery.rs` the way to the buyer, `buyer.rs` what the buyer says, `finding.rs` the other ways to a receipt, `listing.rs` many of them in order, `walking.rs` all of a span.
+//! `record.rs` lists.
+//!
+//! | file | content |
+//! |---|---|
+//! | `creation.rs` | the transaction that makes an answer true |
+//! | `sending.rs` | the claims before each send |
+//! | `holding.rs` | receipts that wait for the authority |
+//! | `missing.rs` | documents that the authority does not find any more |
+//! | `stuck.rs` | alarms for receipts that wait too long |
+//! | `verdict.rs`, `ending.rs` | final states and the outbox |
+//! | `notes.rs` | the amounts that notes take from the receipts that they modify |
+//! | `delivery.rs`, `buyer.rs` | the delivery to the buyer, and the buyer's answer |
+//! | `finding.rs`, `listing.rs`, `walking.rs` | look-ups, pages in order, all receipts of a span |
 
 mod buyer;
 mod creation;
@@ -82,13 +92,13 @@ pub struct Receipt {
     pub secuencia_utilizada: Option<bool>,
     /// The authority's answer as JSON text.
     pub taxauth_response: Option<String>,
-    /// The receipt that left its number to this one.
+    /// The earlier receipt with this number, which was rejected or abandoned.
     pub predecessor: Option<ReceiptId>,
     /// What is still to be told, and to whom.
     pub outbox: Vec<OutboxEntry>,
-    /// What it modifies, when it is a note on a receipt that was issued here.
+    /// The receipt that this note modifies, if it was issued here.
     pub note: Option<Note>,
-    /// Notes that are to be sent again once this receipt has its verdict.
+    /// Notes that are to be sent once this receipt has its verdict.
     pub waiting_notes: Vec<ReceiptId>,
     pub alarms: Alarms,
     /// What an operator decided last, and when.
@@ -96,7 +106,7 @@ pub struct Receipt {
     pub buyer: Buyer,
     /// When a webhook of the company first took the event of the verdict.
     pub notified_at: Option<Timestamp>,
-    /// When housekeeping looks after this receipt; absent when nothing is left to do.
+    /// The next look by housekeeping; absent when no step is left.
     pub next_action_at: Option<Timestamp>,
 }
 
@@ -165,7 +175,7 @@ pub struct Signed {
     pub rfce: Option<ContentHash>,
 }
 
-/// When the caller wants the receipt sent.
+/// When the caller wants the receipt to be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
     #[default]
@@ -173,7 +183,7 @@ pub enum Mode {
     Deferred,
 }
 
-/// Somebody who must still hear of a verdict.
+/// A recipient of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum OutboxEntry {
     Webhook,
@@ -203,7 +213,7 @@ impl Receipt {
         self.fiscal.signed.as_ref().map(|signed| &signed.encf)
     }
 
-    /// Whether the authority gets a summary in place of the receipt.
+    /// Whether a summary is sent to the authority instead of the receipt.
     pub fn is_sent_as_summary(&self) -> bool {
         self.fiscal.signed.as_ref().is_some_and(|signed| signed.rfce.is_some())
     }
@@ -229,31 +239,38 @@ impl Receipt {
         Some(stamp.url(hosts))
     }
 
-    /// Whether its number may go to another receipt: it was rejected, and the authority did not count the number as used.
+    /// Whether its number may go to another receipt: it was rejected, and the authority did not count the number as
+    /// used.
     pub fn left_its_number(&self) -> bool {
         self.state == ReceiptState::Rejected && self.secuencia_utilizada == Some(false) && self.fiscal.signed.is_some()
     }
 
-    /// The day whose list and counters hold this receipt.
+    /// The day whose list and counters contain this receipt.
     pub fn day(&self) -> Date {
         keys::fiscal_day(self.created_at)
     }
 }
 
 impl Table {
-    /// A receipt as of every write answered before.
+    /// A receipt, with a strongly consistent read.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn receipt(&self, scope: &Scope, id: &ReceiptId) -> Result<Option<Receipt>, StoreError> {
         let stored = self.read("read receipt", &keys::receipt(scope, id)).await?;
         stored.map(|stored| record::read(&stored)).transpose()
     }
 
-    /// A receipt at half the price, which may lag behind by moments.
+    /// A receipt, with an eventually consistent read at half the price.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn receipt_eventual(&self, scope: &Scope, id: &ReceiptId) -> Result<Option<Receipt>, StoreError> {
         let stored = self.read_eventual("read receipt", &keys::receipt(scope, id)).await?;
         stored.map(|stored| record::read(&stored)).transpose()
     }
 
-    /// The receipts themselves, in the order of their ids.
+    /// The receipts with these ids, in their order.
     async fn receipts_by_ids(&self, scope: &Scope, ids: &[ReceiptId]) -> Result<Vec<Receipt>, StoreError> {
         let keys: Vec<_> = ids.iter().map(|id| keys::receipt(scope, id)).collect();
         let found = self.read_many("read receipts", keys.iter().cloned(), false).await?;
@@ -276,7 +293,7 @@ fn operator_transition_to(next: ReceiptState) -> Predicate {
     any_of(ways_to(next).filter(|(_, condition)| is_retry(*condition)))
 }
 
-/// What only an operator asks for.
+/// Whether only an operator requests the step.
 const fn is_retry(condition: Condition) -> bool {
     matches!(condition, Condition::OperatorRetry | Condition::UnsentRetry)
 }
@@ -311,7 +328,7 @@ fn any_of(ways: impl Iterator<Item = (ReceiptState, Condition)>) -> Predicate {
     terms.into_iter().reduce(Predicate::or).unwrap_or_else(|| absent(STATE))
 }
 
-/// States in which a receipt waits for its send.
+/// The states in which a receipt waits for its send.
 fn waiting() -> impl Iterator<Item = ReceiptState> {
     ReceiptState::Submitted.predecessors(Circumstances::default())
 }

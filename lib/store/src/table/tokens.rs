@@ -1,7 +1,7 @@
-//! Tokens of the tax authority, one per certificate and environment, and the lease of whoever refreshes one.
+//! Tokens of the tax authority, one per certificate and environment, and the lease for refreshing one.
 //!
-//! A token comes here sealed by the vault. It belongs to a certificate, by the SHA-256 of its DER bytes, not to a
-//! company: two companies may be represented by one person.
+//! A token is encrypted by the vault. It belongs to a certificate, identified by the SHA-256 of its DER bytes, and not
+//! to a company, because one person may represent two companies.
 
 use ecf::Environment;
 use jiff::{SignedDuration, Timestamp};
@@ -19,7 +19,7 @@ const SEALED: &str = "sealed";
 const EXPIRES_AT: &str = "expires_at";
 const LEASE_UNTIL: &str = "lease";
 
-/// A sealed token and when it ends.
+/// An encrypted token and its expiry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredToken {
     pub sealed: Vec<u8>,
@@ -27,7 +27,10 @@ pub struct StoredToken {
 }
 
 impl Table {
-    /// The token, unless it is past its end.
+    /// The token, unless it has expired.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn token(
         &self,
         certificate: &[u8; 32],
@@ -38,7 +41,11 @@ impl Table {
         token(stored, now)
     }
 
-    /// The same at half the price; a token that another process has just kept or dropped may not show yet.
+    /// The token, with an eventually consistent read at half the price: the latest write of another process may be
+    /// missing.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn token_eventual(
         &self,
         certificate: &[u8; 32],
@@ -49,7 +56,10 @@ impl Table {
         token(self.read_eventual("read token", &key).await?, now)
     }
 
-    /// Keeps a new token and ends the refresh. An older one never replaces one that ends later.
+    /// Stores a new token and ends the refresh. An older one never replaces one that expires later.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn store_token(
         &self,
         certificate: &[u8; 32],
@@ -66,7 +76,10 @@ impl Table {
         Ok(())
     }
 
-    /// Drops a token that the authority refused, if it is still the stored one.
+    /// Removes a token that the authority rejected, if it is still the stored one.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn invalidate_token(
         &self,
         certificate: &[u8; 32],
@@ -80,7 +93,10 @@ impl Table {
         Ok(())
     }
 
-    /// Asks to be the one who refreshes. `false`: somebody else does.
+    /// Claims the refresh. Returns `false` when another process has it.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn claim_token_refresh(
         &self,
         certificate: &[u8; 32],
@@ -95,7 +111,10 @@ impl Table {
         self.applied("claim token refresh", change).await
     }
 
-    /// Gives the refresh up, so that another may try at once.
+    /// Releases the refresh, so that another process may try at once.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn release_token_refresh(
         &self,
         certificate: &[u8; 32],

@@ -18,7 +18,7 @@ use crate::{
     ids::{Scope, WebhookId},
 };
 
-/// How many webhooks one company has at most in one environment.
+/// Upper bound of the webhooks of a company in one environment.
 pub const WEBHOOK_LIMIT: u32 = 20;
 
 const URL: &str = "url";
@@ -33,29 +33,29 @@ const PAUSED_REASON: &str = "paused_reason";
 const FAILING_SINCE: &str = "fs";
 const SLOW_SINCE: &str = "slow";
 const PARKED: &str = "parked";
-/// Until when a dry run holds the webhook.
+/// The end of a dry run's lock on the webhook.
 const TEST_UNTIL: &str = "tu";
 
-/// A subscription. Its secret is sealed by the vault.
+/// A subscription. Its secret is encrypted by the vault.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Webhook {
     pub id: WebhookId,
     pub url: String,
-    /// As given, in the order given.
+    /// The event names, in the caller's order.
     pub events: Vec<String>,
     pub is_active: bool,
     pub sealed_secret: Vec<u8>,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
-    /// When and why the service switched it off; gone when it is switched on again.
+    /// When and why the service switched it off; removed when it is switched on again.
     pub paused: Option<Pause>,
-    /// When it failed first since it last took something; absent while it works.
+    /// The first failure since the last success; absent while it works.
     pub failing_since: Option<Timestamp>,
-    /// When an attempt ran out of time first since it last answered in time; its events go to the slow lane then.
+    /// The first timeout since the last answer in time. While it is present, events go to the slow lane.
     pub slow_since: Option<Timestamp>,
-    /// When housekeeping looks after what is parked behind it.
+    /// When housekeeping next looks at its parked events.
     pub probe_at: Option<Timestamp>,
-    /// How often something was parked behind it: whoever finds nothing parked knows by it that nothing came meanwhile.
+    /// Incremented for each parked event, so that a process that found none can detect that one was parked meanwhile.
     pub parked: u64,
 }
 
@@ -77,7 +77,7 @@ pub struct NewWebhook {
     pub created_at: Timestamp,
 }
 
-/// What changes of a subscription; `None` leaves it.
+/// The changes of a subscription; `None` leaves a value.
 #[derive(Debug, Clone, Default)]
 pub struct WebhookChanges {
     pub url: Option<String>,
@@ -89,17 +89,21 @@ pub struct WebhookChanges {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WebhookCreated {
     New(Box<Webhook>),
-    /// The scope has [`WEBHOOK_LIMIT`] of them.
+    /// The scope has [`WEBHOOK_LIMIT`] webhooks.
     LimitReached,
     IdTaken,
 }
 
-/// What a webhook's secret is sealed for: copied to another webhook it does not open.
+/// The encryption context of a webhook's secret: it cannot be decrypted for another webhook.
 pub fn webhook_context(scope: &Scope, id: &WebhookId) -> Vec<u8> {
     format!("webhook/{}/{}/{id}", scope.company, scope.environment).into_bytes()
 }
 
 impl Table {
+    /// Creates a subscription, up to [`WEBHOOK_LIMIT`] per scope.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn create_webhook(&self, scope: &Scope, new: NewWebhook) -> Result<WebhookCreated, StoreError> {
         let item = NewItem::new(&keys::webhook(scope, &new.id))
             .with(URL, text(&new.url))
@@ -123,6 +127,9 @@ impl Table {
     }
 
     /// Every subscription of the scope, oldest first.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn webhooks(&self, scope: &Scope) -> Result<Vec<Webhook>, StoreError> {
         let query = Query {
             sort: Sort::BeginsWith(SK, keys::WEBHOOK.to_owned()),
@@ -135,13 +142,20 @@ impl Table {
         Ok(webhooks)
     }
 
+    /// The subscription with this id.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn webhook(&self, scope: &Scope, id: &WebhookId) -> Result<Option<Webhook>, StoreError> {
         let stored = self.read("read webhook", &keys::webhook(scope, id)).await?;
         stored.as_ref().map(read_webhook).transpose()
     }
 
-    /// Changes a subscription. `None`: there is no such webhook. Switched on, it looks for what is parked; with a new address,
-    /// its failures are forgotten.
+    /// Changes a subscription; `None` when it does not exist. When it is switched on, its parked events are scheduled;
+    /// a new address resets its failures.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn update_webhook(
         &self,
         scope: &Scope,
@@ -173,7 +187,11 @@ impl Table {
         }
     }
 
-    /// Lets a dry run hold a webhook until then at most. `false`: another one holds it, or there is no such webhook.
+    /// Locks a webhook for a dry run, until `until` at most. Returns `false` when another dry run has the lock, or the
+    /// webhook does not exist.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn begin_webhook_test(
         &self,
         scope: &Scope,
@@ -188,7 +206,10 @@ impl Table {
         self.applied("begin webhook test", change).await
     }
 
-    /// Ends a dry run before its time, unless another one holds the webhook by now.
+    /// Releases the lock of a dry run, unless another run has it by now.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn end_webhook_test(&self, scope: &Scope, id: &WebhookId, until: Timestamp) -> Result<(), StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .remove(&[TEST_UNTIL])
@@ -196,7 +217,10 @@ impl Table {
         self.apply("end webhook test", change).await.map(|_| ())
     }
 
-    /// A webhook did not take something: its failing begins, if it had not.
+    /// Records that a delivery failed. Only the first failure sets the time.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn webhook_failed(&self, scope: &Scope, id: &WebhookId, now: Timestamp) -> Result<(), StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .set_once(FAILING_SINCE, instant(now))
@@ -204,7 +228,10 @@ impl Table {
         self.apply("webhook failed", change).await.map(|_| ())
     }
 
-    /// A webhook that failed took something.
+    /// Records that a delivery succeeded after failures.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn webhook_recovered(&self, scope: &Scope, id: &WebhookId) -> Result<(), StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .remove(&[FAILING_SINCE])
@@ -212,7 +239,10 @@ impl Table {
         self.apply("webhook recovered", change).await.map(|_| ())
     }
 
-    /// An attempt at a webhook ran out of time. `false`: it was slow before, or is gone.
+    /// Records that an attempt timed out. Returns `false` when the webhook was slow before, or does not exist.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn webhook_timed_out(&self, scope: &Scope, id: &WebhookId, now: Timestamp) -> Result<bool, StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .set(SLOW_SINCE, instant(now))
@@ -221,7 +251,10 @@ impl Table {
         self.applied("webhook timed out", change).await
     }
 
-    /// A slow webhook answered in time. `false`: somebody noted it before.
+    /// Records that a slow webhook answered in time. Returns `false` when it was recorded before.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn webhook_in_time(&self, scope: &Scope, id: &WebhookId) -> Result<bool, StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .remove(&[SLOW_SINCE])
@@ -229,8 +262,11 @@ impl Table {
         self.applied("webhook in time", change).await
     }
 
-    /// Counts something parked behind an active webhook, which housekeeping looks after from `probe_at` on unless it does so
-    /// already. `false`: the webhook is gone or switched off.
+    /// Counts a parked event of an active webhook, and schedules housekeeping's look at `probe_at`, unless one is
+    /// scheduled. Returns `false` when the webhook was deleted or switched off.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn count_parked(&self, scope: &Scope, id: &WebhookId, probe_at: Timestamp) -> Result<bool, StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .add(PARKED, number(1))
@@ -240,7 +276,10 @@ impl Table {
         self.applied("count parked", change).await
     }
 
-    /// Sets when housekeeping looks again after what is parked. `false`: it does not any more.
+    /// Sets housekeeping's next look at the parked events. Returns `false` when none is scheduled.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn postpone_probe(&self, scope: &Scope, id: &WebhookId, next: Timestamp) -> Result<bool, StoreError> {
         let change = Change::of(keys::webhook(scope, id))
             .set(DUE.sk, text(keys::due_sort(next)))
@@ -248,7 +287,11 @@ impl Table {
         self.applied("postpone probe", change).await
     }
 
-    /// Ends looking after a webhook behind which nothing is parked. `false`: something was parked since `seen` was read.
+    /// Ends the looks at a webhook without parked events. Returns `false` when an event was parked since `seen` was
+    /// read.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn end_probe(&self, scope: &Scope, seen: &Webhook) -> Result<bool, StoreError> {
         let as_seen = match seen.parked {
             0 => exists(PK).and(absent(PARKED)),
@@ -260,8 +303,11 @@ impl Table {
         self.applied("end probe", change).await
     }
 
-    /// Switches a webhook off that failed for too long, and announces it in the same write. `false`: it is off, or took
-    /// something meanwhile.
+    /// Switches off a webhook that failed for too long, and stores the announcement in the same write. Returns `false`
+    /// when it is off already, or a delivery succeeded meanwhile.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn pause_webhook(
         &self,
         scope: &Scope,
@@ -282,7 +328,11 @@ impl Table {
         Ok(matches!(self.transact("pause webhook", parts).await?, Transacted::Done))
     }
 
-    /// Deletes a subscription. `false`: there is no such webhook. Its deliveries stay until they expire.
+    /// Deletes a subscription. Its recorded deliveries remain until they expire. Returns `false` when it does not
+    /// exist.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn delete_webhook(&self, scope: &Scope, id: &WebhookId) -> Result<bool, StoreError> {
         let counted = Change::of(keys::webhook_count(scope)).add(COUNT, number(-1));
         let parts = vec![Part::Delete(keys::webhook(scope, id)), Part::Update(counted)];

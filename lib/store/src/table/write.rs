@@ -1,8 +1,8 @@
 //! Conditional writes: one item ([`Change`]) or several together ([`Table::transact`]).
 //!
-//! DynamoDB refuses a write for three kinds of reasons, and they must not be mixed up: the condition does not hold
-//! (an outcome), another transaction holds the item right now (try again, with jitter), anything else (an error,
-//! after which nobody knows whether the write took effect).
+//! DynamoDB rejects a write for three kinds of reasons, and they must not be mixed up: the condition does not hold (an
+//! outcome), another transaction has the item (retry with jitter), anything else (an error, after which it is unknown
+//! whether the write took effect).
 
 mod cancellation;
 
@@ -29,16 +29,16 @@ use super::{
 };
 use crate::StoreError;
 
-/// How often a write is tried while other transactions hold its items.
+/// Upper bound of the tries while other transactions have the items.
 pub(crate) const ATTEMPTS: u32 = 8;
 const FIRST_PAUSE: Duration = Duration::from_millis(10);
 
-/// What became of a conditional write of one item.
+/// The result of a conditional write of one item.
 #[derive(Debug)]
 pub(crate) enum Applied {
-    /// Written; the item as it is now.
+    /// Written; contains the new item.
     Done(Stored),
-    /// The condition does not hold; the item as it is, if there is one.
+    /// The condition does not hold; contains the existing item, if there is one.
     Refused(Option<Stored>),
 }
 
@@ -50,19 +50,19 @@ pub(crate) enum Part {
     Update(Change),
     /// Deletes an item that must exist.
     Delete(Key),
-    /// Deletes an item if it is still there.
+    /// Deletes an item if it exists.
     Drop(Key),
 }
 
-/// What became of a transaction.
+/// The result of a transaction.
 #[derive(Debug)]
 pub(crate) enum Transacted {
     Done,
-    /// Nothing was written: per part, whether its own condition failed, and then the item that is there.
+    /// Nothing was written. For each part: whether its own condition failed, and the existing item then.
     Refused(Vec<Option<Refusal>>),
 }
 
-/// A part's condition did not hold.
+/// The condition of a part did not hold.
 #[derive(Debug)]
 pub(crate) struct Refusal {
     pub(crate) existing: Option<Stored>,
@@ -88,7 +88,7 @@ impl Table {
         Ok(matches!(self.apply(operation, change).await?, Applied::Done(_)))
     }
 
-    /// Puts an item that must not exist. `false`: it does.
+    /// Puts an item that must not exist. Returns `false` when it does.
     pub(crate) async fn put_new(&self, operation: &'static str, item: Item) -> Result<bool, StoreError> {
         let written = write(operation, || {
             self.client
@@ -102,7 +102,7 @@ impl Table {
         Ok(written.await?.is_ok())
     }
 
-    /// Deletes an item. `false`: there was none.
+    /// Deletes an item. Returns `false` when it does not exist.
     pub(crate) async fn delete(&self, operation: &'static str, key: &Key) -> Result<bool, StoreError> {
         self.delete_when(operation, key, exists(PK)).await
     }
@@ -148,7 +148,7 @@ impl Table {
                 Some(TransactWriteItemsError::TransactionCanceledException(canceled)) => {
                     judge(canceled.cancellation_reasons(), parts.len())
                 }
-                // The SDK repeats with the token of the first try, which may still be under way.
+                // The SDK repeats a request with the same token, while the first one may still be running.
                 Some(refusal) if refusal.code() == Some("TransactionInProgressException") => Judgement::Again,
                 _ => Judgement::Unknown,
             };
@@ -243,7 +243,7 @@ fn backoff(attempt: u32, dice: u64) -> Duration {
     Duration::from_micros(dice % micros)
 }
 
-/// A number that differs from call to call: it decides nothing but pauses, preferences and who holds a lease.
+/// A random number, only for pauses, preferences and lease keys.
 pub(crate) fn dice() -> u64 {
     RandomState::new().build_hasher().finish()
 }

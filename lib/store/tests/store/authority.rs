@@ -27,7 +27,7 @@ fn open() -> Breaker {
 #[tokio::test]
 async fn a_condition_has_both_breakers_and_the_status_of_its_environment() {
     let app = app("condition").await;
-    // Environments are shared by every test of this table, so each test has one of its own.
+    // All tests share the environments of this table, so each test uses another one.
     let environment = Environment::Ecf;
     let (fc, is_ours) = app
         .table
@@ -131,7 +131,7 @@ async fn a_receipt_is_held_unless_somebody_is_sending_it() {
         .await
         .unwrap();
     assert!(!app.table.hold(&app.scope, &sent, until, noon()).await.unwrap());
-    // Once the lease is over nobody knows, and that is no reason to call an authority that is away.
+    // After the lease has expired the outcome is unknown, but an authority that is out of reach is not called for it.
     let later = noon() + MINUTE;
     assert!(app.table.hold(&app.scope, &sent, until, later).await.unwrap());
     for foreign in app.foreign_scopes() {

@@ -1,4 +1,4 @@
-//! What is shown of certificates: the active one and all that there were.
+//! Summaries of certificates: the active one and the history.
 
 use ecf_store::{
     certificates::{CertificateActivated, CertificateSummary},

@@ -188,7 +188,7 @@ async fn a_repeated_sign_up_replaces_the_first_key_for_an_hour() {
     let read = async |hash| app.table.api_key_by_hash(hash).await.unwrap().unwrap();
     assert_eq!(read(&first_key.hash).await.revoked_at, Some(half_an_hour_on));
     assert_eq!(read(&second_key.hash).await.revoked_at, None);
-    // Two repeats at once: the slower one sees that the key it would revoke was replaced.
+    // Of two concurrent retries, the slower one finds that the key to revoke was replaced.
     let third_key = new_key("signup-key-3", "signup-a");
     assert!(
         !app.table

@@ -89,7 +89,7 @@ async fn a_known_key_answers_with_the_first_receipt_whatever_the_number() {
     let again = new_receipt(&app.scope, "order-1", "E310000000002");
     let replay = app.table.create_receipt(&app.scope, again).await.unwrap();
     assert_eq!(replay, Created::Replay(first));
-    // The second attempt's number was not used up by it.
+    // The number of the second attempt was not used up.
     app.receipt("order-2", "E310000000002").await;
 }
 

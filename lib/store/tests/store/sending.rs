@@ -88,7 +88,7 @@ async fn a_crashed_send_is_looked_up_twice_a_minute_apart_before_the_next() {
     let id = app.receipt("order-1", "E310000000001").await.public_id;
     app.claimed(&id, noon()).await;
 
-    // Nobody else while the lease runs, nobody without a look-up after it ran out.
+    // No other worker while the lease runs, and none without a look-up after it expired.
     let lookup = app.table.claim_lookup(&app.scope, &id, after(29), LEASE).await.unwrap();
     assert!(matches!(lookup, Claim::Leased(_)), "{lookup:?}");
     let lost = app.claim(&id, after(31)).await;

@@ -157,7 +157,7 @@ async fn a_range_grows_into_free_numbers_only_and_never_shrinks() {
         (changed.end, changed.valid_until),
         (30, Some("31-12-2027".parse().unwrap()))
     );
-    // An opening that overlaps the new end is refused.
+    // A range that overlaps the new end is rejected.
     assert!(matches!(
         app.table.open_range(&app.scope, range(30, 30)).await.unwrap(),
         RangeOpened::Overlaps(_)
@@ -213,7 +213,7 @@ async fn many_callers_at_once_get_no_number_twice_and_skip_none() {
     for caller in callers.collect::<Vec<_>>() {
         all.extend(caller.await.unwrap());
     }
-    // 128 were asked for, 100 are there.
+    // 128 were requested, 100 exist.
     assert_eq!(all.len(), 100);
     assert_eq!(all.into_iter().collect::<BTreeSet<_>>(), (1..=100).collect());
     assert_eq!(take(&app).await, NextNumber::Exhausted);

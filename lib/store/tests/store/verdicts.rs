@@ -40,7 +40,7 @@ impl App {
         }
     }
 
-    /// What is due of this app's receipts.
+    /// The due entries of this app's receipts.
     async fn due(&self, now: Timestamp) -> Vec<DueEntry> {
         let mut entries = Vec::new();
         for shard in 0..SHARDS {
@@ -333,7 +333,7 @@ async fn what_is_due_is_claimed_by_one() {
     assert_eq!(app.due(last).await.len(), 1);
 }
 
-/// DynamoDB's own rule: names count, numbers take half a byte a digit and one more.
+/// DynamoDB's rule: names count, and a number takes half a byte per digit plus one.
 fn size_bytes(item: &HashMap<String, AttributeValue>) -> usize {
     let value_bytes = |value: &AttributeValue| match value {
         AttributeValue::S(text) => text.len(),

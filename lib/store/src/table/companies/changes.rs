@@ -1,5 +1,5 @@
-//! Changes of a company's profile: only the attributes that change are written, so that two changes of different fields at
-//! the same time both last.
+//! Changes of a company's profile. Only the changed attributes are written, so that two concurrent changes of different
+//! fields both take effect.
 
 use ecf::Environment;
 use jiff::Timestamp;
@@ -21,10 +21,10 @@ use crate::{
     },
 };
 
-/// What changes of a company.
+/// The changes of a company.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CompanyChanges {
-    /// Every company has one, so it is changed or left.
+    /// Every company has one, so it cannot be cleared.
     pub email: Option<String>,
     pub trade_name: FieldEdit<String>,
     pub address: FieldEdit<String>,
@@ -34,7 +34,10 @@ pub struct CompanyChanges {
 }
 
 impl Table {
-    /// Changes a company's profile and settings. `None`: there is no such company.
+    /// Changes a company's profile and settings; `None` when the company does not exist.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn update_company(
         &self,
         company: &CompanyId,
@@ -51,7 +54,10 @@ impl Table {
         self.change_company(company, changes.settings.onto(change)).await
     }
 
-    /// Keeps a company from working; the first time's instant stays. `None`: there is no such company.
+    /// Deactivates a company; the time of the first call stays. `None` when the company does not exist.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn deactivate_company(&self, company: &CompanyId, now: Timestamp) -> Result<Option<Company>, StoreError> {
         let change = Change::of(keys::company(company))
             .set(UPDATED_AT, instant(now))
@@ -59,7 +65,10 @@ impl Table {
         self.change_company(company, change).await
     }
 
-    /// Lets a company work again. `None`: there is no such company.
+    /// Reactivates a company; `None` when it does not exist.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn activate_company(&self, company: &CompanyId, now: Timestamp) -> Result<Option<Company>, StoreError> {
         let change = Change::of(keys::company(company))
             .set(UPDATED_AT, instant(now))

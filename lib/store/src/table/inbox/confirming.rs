@@ -1,7 +1,7 @@
-//! What the tax authority says of a received receipt.
+//! The tax authority's answer about a received receipt.
 //!
-//! The question is asked until the answer is final; the item is on the due index meanwhile. The document whose security code the
-//! authority confirms gets the number, and the others of that number are superseded.
+//! The question is repeated until the answer is final; meanwhile the item is on the due index. The document whose
+//! security code the authority confirms gets the number, and supersedes the other documents with that number.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -22,18 +22,18 @@ use crate::{
 
 /// When housekeeping asks about a receipt whose first question was lost.
 pub(super) const FIRST_LOOK: SignedDuration = SignedDuration::from_mins(2);
-/// How often a write is repeated because the item changed meanwhile.
+/// Upper bound of the tries when the item changes concurrently.
 const ROUNDS: usize = 5;
 
-/// What the tax authority says of a received receipt.
+/// The tax authority's answer about a received receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AuthorityState {
-    /// Not known yet.
+    /// There is no answer yet.
     Pending,
     Accepted,
     ConditionallyAccepted,
     Rejected,
-    /// After days the authority has no such document: other bytes of the number, or none.
+    /// After three days the authority does not have this document.
     NotFound,
 }
 
@@ -56,14 +56,18 @@ impl AuthorityState {
         }
     }
 
-    /// Whether the authority holds this very document as valid.
+    /// Whether the authority accepted this document.
     pub const fn is_acceptance(self) -> bool {
         matches!(self, Self::Accepted | Self::ConditionallyAccepted)
     }
 }
 
 impl Table {
-    /// Begins the next question, and says when the one after it is due. `false`: another attempt has it, or the answer is known.
+    /// Claims the next question, and sets the time of the one after it. Returns `false` when another attempt has it, or
+    /// the answer is final.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn claim_confirmation(
         &self,
         scope: &Scope,
@@ -78,11 +82,11 @@ impl Table {
         self.applied("claim confirmation", change).await
     }
 
-    /// Records a final answer with its announcement. An accepted document gets the number, and the others of that number are
-    /// superseded.
+    /// Records a final answer with its announcement. An accepted document gets the number, and supersedes the other
+    /// documents with that number.
     ///
     /// # Errors
-    /// Also when the item keeps changing. The item stays on the due index then.
+    /// Fails when DynamoDB fails, and when the item keeps changing. The item stays on the due index then.
     pub async fn record_confirmation(
         &self,
         scope: &Scope,
@@ -94,7 +98,7 @@ impl Table {
         let Some(item) = self.inbox_item(scope, id).await? else {
             return Ok(());
         };
-        // The others first: while they are open, the item is on the due index.
+        // The other documents first: while they are open, the item is on the due index.
         if state.is_acceptance() {
             self.give_number(scope, &item).await?;
         } else {
@@ -108,7 +112,7 @@ impl Table {
         .await
     }
 
-    /// The confirmed document holds its number from now on, whatever came first.
+    /// Gives the number to the confirmed document, even if another one was first.
     async fn give_number(&self, scope: &Scope, item: &InboxItem) -> Result<(), StoreError> {
         let number = Change::of(keys::received_lock(scope, &item.rnc_emisor, &item.encf))
             .set(ID, text(item.id))
@@ -125,7 +129,7 @@ impl Table {
         Ok(())
     }
 
-    /// A document that the authority does not confirm holds no number.
+    /// A document that the authority does not confirm loses its number.
     async fn release_number(&self, scope: &Scope, item: &InboxItem) -> Result<(), StoreError> {
         let number = Change::of(keys::received_lock(scope, &item.rnc_emisor, &item.encf))
             .remove(&[PROVEN])
@@ -134,7 +138,8 @@ impl Table {
         Ok(())
     }
 
-    /// Changes an item and its copy in the list that it is in. With an announcement the change is final: nothing is due then.
+    /// Changes an item and its copy in its list. A change with an announcement is final, so it takes the item off the
+    /// due index.
     async fn change_item(
         &self,
         scope: &Scope,
@@ -160,7 +165,7 @@ impl Table {
             parts.extend(news.map(|news| Part::PutNew(announcements::item(scope, news))));
             match self.transact(operation, parts).await? {
                 Transacted::Done => return Ok(()),
-                // The announcement is there: an earlier attempt was recorded, and its answer was lost.
+                // The announcement exists: an earlier attempt succeeded, and its answer was lost.
                 Transacted::Refused(refused) if refused.get(2).is_some_and(Option::is_some) => return Ok(()),
                 Transacted::Refused(_) => {}
             }

@@ -1,8 +1,9 @@
-//! Storing a receipt that another issuer sent.
+//! Stores a received receipt.
 //!
-//! Anybody can send a document that names any issuer. A number therefore belongs to a document only when its signer is trusted
-//! or the tax authority confirmed it; until then several documents of one number may be stored side by side. Each document is
-//! stored once: the hash of its signature is the key of a lock. (The security code, six characters of it, could be met on purpose.)
+//! Anyone can send a document that names any issuer. Therefore a number belongs to a document only when its signer is
+//! trusted or the tax authority confirmed it; until then several documents with the same number may coexist. Each
+//! document is stored once: the hash of its signature is the key of a lock. (The security code has only six characters,
+//! so an attacker could reproduce it.)
 
 use ecf::{Encf, Rnc};
 
@@ -21,16 +22,19 @@ use crate::{
     },
 };
 
-/// What became of a receipt that was to be stored.
+/// The result of storing a received receipt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InboxItemCreated {
     New,
-    /// This document was stored before, or its number belongs to another document.
+    /// This document is stored already, or its number belongs to another document.
     Duplicate,
 }
 
 impl Table {
     /// Stores a receipt together with its announcement. Its documents are in the bucket already.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn keep_received(
         &self,
         scope: &Scope,
@@ -65,7 +69,10 @@ impl Table {
         }
     }
 
-    /// Whether this document was stored before, or its number belongs to another document.
+    /// Whether this document is stored already, or its number belongs to another document.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn was_received(
         &self,
         scope: &Scope,
@@ -86,12 +93,15 @@ impl Table {
         if number.has(PROVEN) {
             return Ok(true);
         }
-        // Records of before have no copy's lock.
+        // Older records have no lock of the copy.
         let first = self.inbox_item(scope, &number.parse(ID)?).await?;
         Ok(first.is_some_and(|first| first.xml == *xml))
     }
 
-    /// What the issuer sent under this number: the document to which the number belongs, else the first that came.
+    /// The receipt with this number: the document to which the number belongs, otherwise the first one.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn received(
         &self,
         scope: &Scope,
@@ -105,6 +115,10 @@ impl Table {
         }
     }
 
+    /// The received receipt with this id.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn inbox_item(&self, scope: &Scope, id: &InboxId) -> Result<Option<InboxItem>, StoreError> {
         let key = keys::inbox_item(scope, InboxList::All, id);
         let stored = self.read("read inbox item", &key).await?;

@@ -1,7 +1,7 @@
-//! When a range runs low or out of time, and that it is told once.
+//! Warnings about ranges that run low or expire, each published once.
 //!
-//! The range remembers what was told of it: of running low with which last number, of expiring with which last day. A
-//! range that was extended or prolonged is told of anew.
+//! The range records each published warning: with its last number for few numbers left, with its last day for the
+//! expiry. After it was extended, the warning can be published again.
 
 use ecf::Fecha;
 use jiff::{SignedDuration, Timestamp, ToSpan as _};
@@ -22,35 +22,35 @@ use crate::{
 /// A range is never low while more than one number in five is left.
 const LOW_AT_MOST_ONE_IN: u64 = 5;
 
-/// From where on a company wants to be warned.
+/// The thresholds of a company's warnings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Thresholds {
-    /// A range is low with so many numbers left, or with a fifth of its own when that is less.
+    /// A range is low with this number of numbers left, or with a fifth of its own if that is less.
     pub remaining: u64,
-    /// A range is expiring so many days before its last.
+    /// A range is expiring from this number of days before its last day.
     pub days: u16,
 }
 
-/// What there is to say of a range.
+/// A warning about a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RangeAlert {
     Low {
         remaining: u64,
-        /// At so many, or fewer, it is low.
+        /// The range is low with this number of numbers left, or fewer.
         threshold: u64,
     },
     Expiring {
         valid_until: Fecha,
         days_left: i32,
-        /// From so many days before its last on it is expiring.
+        /// The range is expiring from this number of days before its last day.
         threshold_days: u16,
     },
 }
 
 impl Range {
-    /// What its company should hear of it today.
+    /// The warnings for its company today.
     ///
-    /// An exhausted range is low until it is switched off, an expired one only past.
+    /// An exhausted range is low until it is switched off; an expired range is not warned about any more.
     pub fn alerts(&self, thresholds: Thresholds, today: Fecha) -> Vec<RangeAlert> {
         let state = self.state(today);
         let mut alerts = Vec::new();
@@ -80,7 +80,7 @@ impl Range {
         alerts
     }
 
-    /// When the clock alone may change what there is to say of it; `None`: it does not.
+    /// When the passage of time alone may change the warnings; `None` when it cannot.
     pub fn next_change(&self, thresholds: Thresholds, now: Timestamp) -> Option<Timestamp> {
         let valid_until = self.valid_until?;
         if self.is_expired(Fecha::at(now)) {
@@ -90,7 +90,7 @@ impl Range {
         let midnight = jiff::tz::Offset::constant(-4)
             .to_timestamp(first_day.at(0, 0, 0, 0))
             .ok()?;
-        // Every day, because thresholds change too.
+        // Every day, because the thresholds may change too.
         let tomorrow = now + SignedDuration::from_hours(24);
         Some(if midnight > now {
             midnight.min(tomorrow)
@@ -99,7 +99,7 @@ impl Range {
         })
     }
 
-    /// Whether its company heard of that already.
+    /// Whether this warning was published already.
     pub fn is_told(&self, alert: RangeAlert) -> bool {
         match alert {
             RangeAlert::Low { .. } => self.told_low == Some(self.end),
@@ -109,7 +109,10 @@ impl Range {
 }
 
 impl Table {
-    /// Remembers that an alert was told of the range as it was read.
+    /// Records that a warning was published, for the range as it was read.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn alert_told(&self, scope: &Scope, range: &Range, alert: RangeAlert) -> Result<(), StoreError> {
         let change = Change::of(key(scope, range.id()));
         let change = match alert {

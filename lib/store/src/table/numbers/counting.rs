@@ -1,4 +1,4 @@
-//! Counting the numbers of a range that the caller numbers.
+//! Counts the used numbers of a range that the caller numbers.
 //!
 //! The request counts its number after the receipt is stored, with one write to the range. That write is not part of the
 //! receipt's transaction: the range is a hot item, and two transactions on one item conflict. So a count can be lost with
@@ -28,22 +28,22 @@ use crate::{
     },
 };
 
-/// A range with more used numbers than this is compared with its locks once a day: each comparison reads all of them.
+/// A range with more used numbers is compared with its locks once a day only, because a comparison reads all locks.
 const LARGE: u64 = 20_000;
 const LARGE_SPACING: SignedDuration = SignedDuration::from_hours(24);
 
-/// What the locks say of a range that the caller numbers.
+/// The used numbers according to the locks, in a range that the caller numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UsedNumbers {
-    /// How many numbers are locked.
+    /// The count of locked numbers.
     pub used: u64,
-    /// One above the highest of them; the first number of the range when there is none.
+    /// One above the highest locked number; the first number of the range when none is locked.
     pub next: u64,
 }
 
 impl Range {
     /// When its count may be compared with the locks: after `quiet` without a new number, and for a large range a day
-    /// after the last comparison. `None`: no number was ever used.
+    /// after the last comparison. `None` when no number was ever used.
     pub fn verifiable_from(&self, quiet: SignedDuration) -> Option<Timestamp> {
         let quiet_from = self.last_taken_at? + quiet;
         Some(match self.verified_at {
@@ -52,15 +52,18 @@ impl Range {
         })
     }
 
-    /// Whether its count is what the locks say.
+    /// Whether its count agrees with the locks.
     pub fn agrees(&self, counted: UsedNumbers) -> bool {
         (self.used, self.next) == (counted.used, counted.next)
     }
 }
 
 impl Table {
-    /// Counts the number of a new receipt, in a range that the caller numbers. A number that an earlier receipt left was
-    /// counted with that one. `range`: as the number was claimed in it.
+    /// Counts the number of a new receipt, in a range that the caller numbers. A number that an earlier receipt left
+    /// was counted with that receipt. `range` is the range from the claim of the number.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails; [`StoreError::Contended`] when other writers keep changing the record.
     pub async fn count_callers_number(
         &self,
         scope: &Scope,
@@ -78,7 +81,7 @@ impl Table {
             let change = count_change(scope, &range, encf.sequence(), &id, now);
             match self.apply(operation, change).await? {
                 Applied::Done(_) | Applied::Refused(None) => return Ok(()),
-                // This very write, whose answer was lost.
+                // This write succeeded before, and its answer was lost.
                 Applied::Refused(Some(stored)) if stored.opt_str(COUNTED)? == Some(&id) => return Ok(()),
                 Applied::Refused(Some(stored)) => range = read_range(&stored)?,
             }
@@ -94,6 +97,9 @@ impl Table {
 
     /// Has the counts of the ranges with these numbers compared with the locks soon: numbers may have been
     /// locked or given back without being counted.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn recount_soon(
         &self,
         scope: &Scope,
@@ -112,7 +118,10 @@ impl Table {
         Ok(())
     }
 
-    /// Counts the locks of a range: reads all of them.
+    /// Counts the locks of a range; reads all of them.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn used_numbers_of(&self, scope: &Scope, range: &Range) -> Result<UsedNumbers, StoreError> {
         let in_partition = |place: u64| async move {
             let query = || Query {
@@ -137,8 +146,11 @@ impl Table {
         })
     }
 
-    /// Sets the count to what the locks say. `due`: the look that found it out, which ends with it. `false`: the range changed
-    /// since it was read.
+    /// Sets the count to the number of locks. `due` is the due entry of this look, which ends with it. Returns `false`
+    /// when the range changed since it was read.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn correct_used_numbers(
         &self,
         scope: &Scope,
@@ -166,7 +178,7 @@ impl Table {
     }
 }
 
-/// One more number is used. On a write that found another `next` than it was built for the caller reads and tries again.
+/// Counts one more used number. When the write fails because `next` has changed, the caller reads again and retries.
 fn count_change(scope: &Scope, range: &Range, sequence: u64, receipt: &str, now: Timestamp) -> Change {
     let change = touched(Change::of(key(scope, range.id())), scope, range, now)
         .add(USED, number(1))
@@ -181,7 +193,7 @@ fn count_change(scope: &Scope, range: &Range, sequence: u64, receipt: &str, now:
     change.when(above(NEXT, number(sequence)))
 }
 
-/// Puts the range on the due index; while it is there that costs no index write.
+/// Puts the range on the due index; while it is there, that costs no index write.
 fn touched(change: Change, scope: &Scope, range: &Range, now: Timestamp) -> Change {
     change
         .set(LAST_TAKEN_AT, instant(now))

@@ -1,8 +1,8 @@
-//! Numbers whose request died.
+//! Frees the numbers of crashed requests.
 //!
 //! A number that was taken and is not locked is a hole. It is dead, and goes to the free list, when a later number's
-//! lock, or its own taking, is older than any request can still be. Freeing one that lives after all does no harm: the
-//! lock decides who gets it. The range remembers up to where it was checked, so each lock is read once.
+//! lock, or its own taking, is older than any running request can be. Freeing a number whose request is still running
+//! does no harm: the lock decides who gets it. The range records how far it was checked, so each lock is read once.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-/// Over how many partitions of the due index ranges are spread.
+/// The number of partitions of the due index that hold ranges.
 pub const RANGE_SHARDS: u8 = 4;
 /// Upper bound of the free list of a range, so that its item stays small.
 const MOST_FREE: usize = 100;
@@ -38,7 +38,7 @@ const WINDOW: u64 = 4_000;
 /// How many numbers that were freed and taken again one look checks; each is a term of one condition.
 const MOST_RETAKEN: usize = 20;
 
-/// A range that was to be looked after at `at`.
+/// A range that is due since `at`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DueRange {
     pub scope: Scope,
@@ -46,7 +46,7 @@ pub struct DueRange {
     pub at: Timestamp,
 }
 
-/// A type whose ranges were to be looked over at `at`, because the clock alone may make them worth a warning.
+/// A type that is due since `at`, because the passage of time alone may call for a warning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DueType {
     pub scope: Scope,
@@ -54,21 +54,21 @@ pub struct DueType {
     pub at: Timestamp,
 }
 
-/// What is due about numbers.
+/// A due entry about numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DueNumbers {
     Range(DueRange),
     Type(DueType),
 }
 
-/// What came of looking for dead numbers.
+/// The result of a look for dead numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RangeReviewed {
     /// The range after it.
     pub range: Range,
-    /// How many numbers were freed.
+    /// The count of freed numbers.
     pub freed: usize,
-    /// Whether another look finds more right now.
+    /// Whether another look would find more right now.
     pub more: bool,
 }
 
@@ -77,19 +77,22 @@ pub(super) fn shard_of(scope: &Scope) -> u8 {
 }
 
 impl Range {
-    /// Whether the free list takes no more. What is dead then waits until somebody takes a number.
+    /// Whether the free list is full. Dead numbers then wait until a number is taken.
     pub fn is_full(&self) -> bool {
         self.free.len() >= MOST_FREE
     }
 
-    /// Whether it is known of every number that was taken that a receipt has it or that it is free.
+    /// Whether every taken number is known to be locked or free.
     pub fn is_settled(&self) -> bool {
         self.is_callers() || (self.checked >= self.next && self.retaken.is_empty())
     }
 }
 
 impl Table {
-    /// The ranges and types of one shard whose time has come, the most overdue first.
+    /// The due ranges and types of one shard, the most overdue first.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn due_numbers(&self, shard: u8, now: Timestamp, limit: usize) -> Result<Vec<DueNumbers>, StoreError> {
         let query = Query {
             sort: Sort::Between(DUE.sk, keys::due_sort(Timestamp::UNIX_EPOCH), keys::due_sort(now)),
@@ -118,8 +121,8 @@ impl Table {
             .collect()
     }
 
-    /// Sets when a type's ranges are looked over next, or takes it off the index, unless somebody did or a range was opened or
-    /// changed since.
+    /// Sets the next look at a type's ranges, or takes the type off the index, unless another process did or a range
+    /// was opened or changed since.
     pub async fn put_off_type(&self, entry: &DueType, next: Option<Timestamp>) -> Result<(), StoreError> {
         let change = Change::of(keys::ranges_version(&entry.scope, entry.ecf_type))
             .due_at(next)
@@ -128,9 +131,12 @@ impl Table {
         Ok(())
     }
 
-    /// Frees the dead numbers among those that were taken and not looked at yet, a bounded number at a time.
+    /// Frees the dead numbers among those that were taken and not checked yet, a bounded number at a time.
     ///
-    /// What was found to be in use is kept by [`Table::put_off_range`], which ends the look.
+    /// [`Table::put_off_range`], which ends the look, stores how far the range was checked.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn free_dead_numbers(
         &self,
         entry: &DueRange,
@@ -173,8 +179,11 @@ impl Table {
         Ok(RangeReviewed { range, freed, more })
     }
 
-    /// Ends a look: keeps how far the range was checked, and when the next look is due, if one is. `false`: the range
-    /// changed since it was read, so that what was found out about it may not hold any more; it stays due.
+    /// Ends a look: stores how far the range was checked, and the next look, if one is due. Returns `false` when the
+    /// range changed since it was read; the findings may be outdated then, and it stays due.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn put_off_range(
         &self,
         entry: &DueRange,
@@ -191,14 +200,17 @@ impl Table {
         self.applied("put off range", change).await
     }
 
-    /// Ends a look at a range that needs another, whatever happened to it since.
+    /// Ends a look at a range that needs another one, whatever changed since.
     pub async fn look_again(&self, entry: &DueRange, range: &Range, next: Timestamp) -> Result<(), StoreError> {
         let change = end_of_look(entry, range, Some(next));
         self.apply("look again", change).await?;
         Ok(())
     }
 
-    /// Puts off a range that cannot be looked at, so that it does not stand first in line at every run.
+    /// Postpones a range that failed, so that it is not the first in every run.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn give_up_look(&self, entry: &DueRange, next: Timestamp) -> Result<(), StoreError> {
         let change = Change::of(key(&entry.scope, entry.id))
             .set(DUE.sk, text(keys::due_sort(next)))
@@ -207,19 +219,22 @@ impl Table {
         Ok(())
     }
 
-    /// Makes good on a number that a rejection left free, once: lists it for the next receipt if the service numbers its
-    /// range and half of the list is left for others, and takes the entry out of the receipt's outbox.
+    /// Releases a number that a rejection left free, once: adds it to the free list if the service numbers its range
+    /// and less than half of the list is used, and removes the entry from the receipt's outbox.
     ///
-    /// The lock stays with the rejected receipt until another takes the number over.
+    /// The lock stays with the rejected receipt until another receipt takes the number.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn free_left_number(&self, receipt: &Receipt) -> Result<(), StoreError> {
         let scope = &receipt.scope;
         if let Some(encf) = receipt.encf()
             && let Some(range) = self.range_of(scope, encf).await?
             && range.numbering == Some(Numbering::Service)
             && range.free.len() < MOST_LEFT
-            // Notes wait for a successor that names the number: it must not go to another buyer's receipt.
+            // Notes wait for a successor that names the number, so it must not go to another buyer's receipt.
             && receipt.waiting_notes.is_empty()
-            // Whoever named the number may have it by now.
+            // A caller that names the number may have taken it already.
             && self.number_left_by(scope, encf).await?.is_some()
         {
             let change = Change::of(key(scope, range.id()))
@@ -231,7 +246,7 @@ impl Table {
         Ok(())
     }
 
-    /// The locks of the numbers from `from` up to and without `to`, and when each was taken.
+    /// The locks of the numbers from `from` to before `to`, and when each number was taken.
     async fn locks_between(
         &self,
         scope: &Scope,
@@ -255,7 +270,7 @@ impl Table {
     }
 }
 
-/// Whoever moves the entry on has the look; of two at the same time one ends it.
+/// The process that moves the entry has the look; of two concurrent ones, one ends it.
 fn end_of_look(entry: &DueRange, range: &Range, next: Option<Timestamp>) -> Change {
     let change = Change::of(key(&entry.scope, entry.id)).when(equals(DUE.sk, text(keys::due_sort(entry.at))));
     let change = if range.checked > range.start {
@@ -266,7 +281,7 @@ fn end_of_look(entry: &DueRange, range: &Range, next: Option<Timestamp>) -> Chan
     change.due_at(next)
 }
 
-/// The write that keeps what was found, as long as the look is not over.
+/// The write that stores the findings, while the look is not ended.
 fn review_change(entry: &DueRange, review: &Review) -> Change {
     let mut change = Change::of(key(&entry.scope, entry.id))
         .set(CHECKED, number(review.checked))
@@ -292,20 +307,21 @@ impl RangeReviewed {
     }
 }
 
-/// What a look at some of a range's numbers found.
+/// The findings of a look at some of a range's numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Review {
     /// Every lower number is locked, was freed before, or is dead.
     checked: u64,
-    /// These go to the free list.
+    /// The numbers for the free list.
     dead: Vec<u64>,
-    /// These were free and taken again, and need not be remembered any more.
+    /// Freed numbers that were taken again, and need not be recorded any more.
     forgotten: Vec<(u64, Timestamp)>,
     room: usize,
 }
 
 impl Review {
-    /// Walks from the first unchecked number to the first that cannot be judged yet or has no room on the free list.
+    /// Walks from the first unchecked number to the first one that cannot be decided yet or has no room on the free
+    /// list.
     fn of(range: &Range, locks: &BTreeMap<u64, Timestamp>, window_end: u64, dead_if_before: Timestamp) -> Self {
         let mut review = Self {
             checked: range.checked,
@@ -313,7 +329,7 @@ impl Review {
             forgotten: Vec::new(),
             room: MOST_FREE.saturating_sub(range.free.len()),
         };
-        // Numbers are taken in order: whatever is older than a dead request's taking is dead as well.
+        // Numbers are taken in order: every number before a dead request's is old enough as well.
         let newest_dead = match range.last_taken_at {
             Some(at) if at <= dead_if_before => Some(range.next - 1),
             _ => locks
@@ -322,7 +338,8 @@ impl Review {
                 .find(|(_, locked_at)| **locked_at <= dead_if_before)
                 .map(|(sequence, _)| *sequence),
         };
-        // A look whose answer was lost may be behind what it freed: such a number is on the list, or judged as one that was taken again.
+        // After a lost answer, a look may see numbers that it freed before: they are on the free list, or among those
+        // taken again.
         let freed_before = |sequence: u64| {
             range.free.contains(&sequence) || range.retaken.iter().any(|(retaken, _)| *retaken == sequence)
         };
@@ -393,7 +410,7 @@ mod tests {
             .collect()
     }
 
-    /// Dead are requests that took their number at second 100 or before.
+    /// Requests that took their number at second 100 or before are dead.
     fn review(range: &Range, taken: &[(u64, i64)]) -> (u64, Vec<u64>) {
         let review = Review::of(range, &locks(taken), range.next, at(100));
         (review.checked, review.dead)
@@ -401,17 +418,17 @@ mod tests {
 
     #[test]
     fn an_unlocked_number_is_dead_once_a_later_lock_or_the_last_take_is_old() {
-        // 2 and 4 have no lock; what came after 4 is too young to tell anything of it.
+        // 2 and 4 have no lock; the numbers after 4 are too young to prove anything about it.
         let mixed = [(1, 10), (3, 100), (5, 101)];
         assert_eq!(review(&range(6, 500), &mixed), (4, vec![2]));
         assert_eq!(review(&range(6, 100), &mixed), (6, vec![2, 4]));
         assert_eq!(review(&range(6, 500), &[(5, 100)]), (6, vec![1, 2, 3, 4]));
-        // The very last numbers have no later lock.
+        // The last numbers have no later lock.
         assert_eq!(review(&range(4, 101), &[(1, 10)]), (2, vec![]));
         assert_eq!(review(&range(4, 100), &[(1, 10)]), (4, vec![2, 3]));
     }
 
-    /// Locks carry the time at which their request began, so a higher number may have an older one.
+    /// Locks carry the start of their request, so a higher number may have an older lock.
     #[test]
     fn any_later_lock_that_is_old_will_do() {
         assert_eq!(review(&range(6, 500), &[(3, 300), (4, 90), (5, 200)]), (6, vec![1, 2]));
@@ -426,8 +443,8 @@ mod tests {
         assert_eq!(review(&full, &[(1, 1)]), (4, vec![2, 3]));
     }
 
-    /// Of 10,000 receipts under faults one look had lost its answer; from then on the write named a number twice, and the range was
-    /// never looked after again.
+    /// Regression, found with 10,000 receipts under faults: after one look had lost its answer, the write named a
+    /// number twice, and the range was never checked again.
     #[test]
     fn what_was_freed_before_is_not_judged_twice_by_a_look_that_is_behind() {
         let mut behind = range(5, 50);

@@ -1,4 +1,4 @@
-//! Opening ranges and changing them: ranges of one type never overlap.
+//! Opens and changes ranges. Ranges of one type never overlap.
 
 use ecf::{Fecha, ReceiptType};
 use jiff::Timestamp;
@@ -19,7 +19,7 @@ use crate::{
     },
 };
 
-/// As many ranges as one type may have: each take reads them.
+/// Upper bound of the ranges of one type, because taking a number reads all of them.
 pub const RANGES_PER_TYPE: usize = 50;
 
 /// A range to open.
@@ -29,7 +29,7 @@ pub struct NewRange {
     pub start: u64,
     pub end: u64,
     pub valid_until: Option<Fecha>,
-    /// `None`: the first use fixes it.
+    /// `None` when the first use decides.
     pub numbering: Option<Numbering>,
     pub created_at: Timestamp,
 }
@@ -42,7 +42,7 @@ impl NewRange {
         }
     }
 
-    /// Whether this range is that one, opened before.
+    /// Whether `range` is this one, opened before.
     fn is(&self, range: &Range) -> bool {
         (self.start, self.end, self.valid_until) == (range.start, range.end, range.valid_until)
             && self
@@ -54,30 +54,30 @@ impl NewRange {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RangeOpened {
     New,
-    /// The very same range is open already.
+    /// The same range is open already.
     Already(Range),
-    /// This range of the same type holds some of the numbers.
+    /// This range of the same type overlaps.
     Overlaps(Range),
     /// The type has [`RANGES_PER_TYPE`] ranges.
     TooMany,
 }
 
-/// What may change about a range; `None` leaves it.
+/// The changes of a range; `None` leaves a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RangeChanges {
     pub active: Option<bool>,
-    /// Not below the end that the range has.
+    /// Not below the current end.
     pub end: Option<u64>,
     pub valid_until: Option<Fecha>,
 }
 
-/// What came of changing a range.
+/// The result of changing a range.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RangeChanged {
     Now(Range),
-    /// The new end is below this range's, some of whose numbers may be given.
+    /// The new end is below the current one; the numbers between may be given already.
     WouldShrink(Range),
-    /// This other range holds some of the numbers.
+    /// This other range overlaps.
     Overlaps(Range),
     Missing,
 }
@@ -106,7 +106,7 @@ impl Table {
                 .with_some(VALID_UNTIL, new.valid_until.map(text))
                 .with_some(NUMBERING, new.numbering.map(|numbering| text(numbering.as_str())))
                 .with(CREATED_AT, instant(new.created_at))
-                // Its first look takes it off again; until then takes need not put it on.
+                // Its first look takes it off again; until then, taking a number need not put it on the index.
                 .with(DUE.pk, text(keys::due_ranges_partition(holes::shard_of(scope))))
                 .with(DUE.sk, text(keys::due_sort(new.created_at)))
                 .build();
@@ -125,7 +125,7 @@ impl Table {
         })
     }
 
-    /// Switches a range on or off, moves its expiry, or adds numbers at its end.
+    /// Switches a range on or off, changes its expiry, or adds numbers at its end.
     ///
     /// # Errors
     /// As [`Table::open_range`].
@@ -176,8 +176,12 @@ impl Table {
         })
     }
 
-    /// Opens the numbers that every taxpayer owns in pre-certification (technical description, environments): of each type
-    /// the first half for callers that number by themselves, the rest for this service. Ranges that are there stay.
+    /// Opens the numbers that every taxpayer has in pre-certification (technical description, environments): of each
+    /// type the first half for callers that number themselves, the rest for this service. Existing ranges are
+    /// unchanged.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn open_precertification_ranges(
         &self,
         scope: &Scope,
@@ -205,8 +209,8 @@ impl Table {
     }
 }
 
-/// The version is one higher with every opening and change: whoever checked an older list loses. The item is due at once, so
-/// that housekeeping finds out when to warn of the type's ranges.
+/// Increments the version with every opening and change, so that a request that checked an older list fails. The item
+/// is due at once, so that housekeeping determines when to warn about the type's ranges.
 fn one_version_on(scope: &Scope, ecf_type: ReceiptType, version: u64, now: Timestamp) -> Change {
     let change = Change::of(keys::ranges_version(scope, ecf_type))
         .set(VERSION, number(version + 1))

@@ -1,7 +1,7 @@
-//! Taking a number: one conditional write.
+//! Takes a number with one conditional write.
 //!
-//! The range's `next` goes up, or a freed number leaves the free list, which goes first. Each take leaves a time and
-//! the range on the due index, so that a number whose request died is found and freed.
+//! Freed numbers are taken first; otherwise the range's `next` is incremented. Each take records a time and puts the
+//! range on the due index, so that the number of a crashed request is found and freed.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use ecf::{Encf, Fecha, ReceiptType};
@@ -21,10 +21,10 @@ use crate::{
     },
 };
 
-/// How long after a take housekeeping looks after its range; by then the request is long over.
+/// The first look by housekeeping after a take; the request is certainly over by then.
 const FIRST_LOOK: SignedDuration = SignedDuration::from_mins(5);
 
-/// What came of asking for the next number.
+/// The result of taking the next number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NextNumber {
     Taken {
@@ -33,9 +33,9 @@ pub enum NextNumber {
     },
     /// No range of this type is open and switched on.
     NoRange,
-    /// Every range that is valid has given all its numbers.
+    /// Every valid range has given all its numbers.
     Exhausted,
-    /// Every range that the service numbers is past its expiry.
+    /// Every range that the service numbers has expired.
     Expired,
     /// Only the caller numbers this type.
     CallerNumbered,
@@ -62,29 +62,29 @@ impl NextNumber {
     }
 }
 
-/// What came of checking a number that the caller chose.
+/// The result of claiming a number that the caller chose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallerTake {
-    /// It may be used. The range as it was read; a number that is used then is counted there
+    /// The number may be used. Contains the range as it was read, in which a used number is counted
     /// ([`Table::count_callers_number`]).
     Ok(Box<Range>),
-    /// No range that is switched on holds it.
+    /// No active range contains it.
     OutsideRanges,
     Expired {
         valid_until: Fecha,
     },
-    /// The service numbers this range, and no earlier receipt left the number.
+    /// The service numbers this range, and the number was not left by an earlier receipt.
     ServiceNumbered,
 }
 
 impl Table {
     /// Takes the next number of the first range that has one.
     ///
-    /// A call that fails may have taken a number all the same; housekeeping finds and frees it.
+    /// A call that fails may have taken a number nevertheless; housekeeping finds and frees it.
     ///
     /// # Errors
-    /// Besides failures of the store: [`StoreError::Contended`] when other callers empty the free list faster than
-    /// this one reads it.
+    /// Fails when DynamoDB fails; [`StoreError::Contended`] when other callers empty the free list faster than this
+    /// call reads it.
     pub async fn take_next_number(
         &self,
         scope: &Scope,
@@ -111,7 +111,7 @@ impl Table {
                     let encf = Encf::new(ecf_type, sequence).map_err(|error| stored.corrupt(NEXT, error))?;
                     return Ok(NextNumber::Taken {
                         encf,
-                        // As of this write: the expiry goes into the document.
+                        // From this write, because the expiry goes into the document.
                         valid_until: taken.valid_until,
                     });
                 }
@@ -130,10 +130,13 @@ impl Table {
         })
     }
 
-    /// Checks a number that the caller chose, and fixes the range as caller-numbered on its first use.
+    /// Claims a number that the caller chose, and fixes the range as caller-numbered on its first use.
     ///
-    /// In a range that the service numbers only a number that an earlier receipt left may be chosen: the authority
-    /// rejected it and left the number free, or its attempt of the certification was abandoned.
+    /// In a range that the service numbers, the caller may choose only a number that an earlier receipt left: the
+    /// authority rejected the receipt and left the number free, or its attempt of the certification was abandoned.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn claim_caller_number(
         &self,
         scope: &Scope,
@@ -170,7 +173,7 @@ impl Table {
 }
 
 impl Table {
-    /// Lets a range that the service numbers go on at `next`, unless somebody took a number of it meanwhile.
+    /// Advances a range that the service numbers to `next`, unless a number was taken concurrently.
     pub(in crate::table) async fn move_next(&self, scope: &Scope, range: &Range, next: u64) -> Result<(), StoreError> {
         let change = Change::of(key(scope, range.id()))
             .set(NEXT, number(next))
@@ -181,7 +184,7 @@ impl Table {
     }
 }
 
-/// The write that takes a number, and the number when it is a freed one.
+/// The write that takes a number, and the number if it is a freed one.
 fn take_change(scope: &Scope, range: &Range, now: Timestamp) -> (Change, Option<u64>) {
     let change = Change::of(key(scope, range.id()))
         .set_once(NUMBERING, text(Numbering::Service.as_str()))
@@ -198,7 +201,7 @@ fn take_change(scope: &Scope, range: &Range, now: Timestamp) -> (Change, Option<
             .when(absent(FREE));
         return (change, None);
     }
-    // Any of them: callers that race for freed numbers should not all want the same.
+    // A random one, so that concurrent callers do not all try the same number.
     let place = usize::try_from(dice() % range.free.len() as u64).unwrap_or(0);
     let sequence = range.free[place];
     let change = change
@@ -208,10 +211,10 @@ fn take_change(scope: &Scope, range: &Range, now: Timestamp) -> (Change, Option<
     (change, Some(sequence))
 }
 
-/// When housekeeping looks after the range: as it was to, or some minutes after this take.
+/// The next look by housekeeping: as planned, or some minutes after this take.
 ///
-/// The entry is written as it was read, which costs no index write while it stands, and which brings it back when
-/// housekeeping took it off in between. To the minute, so that takes at the same time agree.
+/// The entry is written with the value that was read. That costs no index write while the entry exists, and restores
+/// the entry when housekeeping has removed it in between. Rounded to the minute, so that concurrent takes agree.
 pub(super) fn next_look(range: &Range, now: Timestamp) -> Timestamp {
     let after = (now + FIRST_LOOK).as_second();
     let minute = after - after.rem_euclid(60) + 60;
@@ -248,7 +251,7 @@ mod tests {
         }
     }
 
-    /// A reader whose list is behind does not see that numbers were freed; the write must.
+    /// A reader with an outdated list does not see that numbers were freed; the write must.
     #[test]
     fn a_new_number_is_taken_only_on_the_condition_that_none_is_free() {
         let scope = Scope {
@@ -283,7 +286,7 @@ mod tests {
             next_look(&range, at("2026-11-28T12:05:00Z")),
             at("2026-11-28T12:06:00Z")
         );
-        // It was put off for long: its list of free numbers was full.
+        // It was postponed for long, because its free list was full.
         range.next_look = Some(at("2027-11-28T04:00:00Z"));
         assert_eq!(
             next_look(&range, at("2026-11-28T12:05:00Z")),

@@ -1,4 +1,4 @@
-//! What the buyer says of a receipt: approved or rejected, once.
+//! The buyer's answer to a receipt: approved or rejected, once.
 
 use ecf::catalogue::EstadoAprobacion;
 use jiff::Timestamp;
@@ -29,28 +29,32 @@ const SIGNER_TRUSTED: &str = "bq";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuyerAnswer {
     pub estado: EstadoAprobacion,
-    /// Why it was rejected, in the buyer's words.
+    /// The buyer's reason for a rejection.
     pub reason: Option<ForeignText>,
     /// The signed message.
     pub acecf: ContentHash,
     pub received_at: Timestamp,
-    /// The subject of the certificate that signed it: the buyer, or a person whom the buyer lets sign.
+    /// The subject of the certificate that signed it: the buyer or a delegate of the buyer.
     pub signer: ForeignText,
-    /// Whether the certificate's chain ends at an authority that the deployment keeps. Another answer is provisional.
+    /// Whether the certificate's chain ends at an authority that the deployment trusts. Otherwise the answer is
+    /// provisional.
     pub signer_trusted: bool,
 }
 
-/// What became of a buyer's answer.
+/// The result of recording a buyer's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AnswerRecorded {
     Now,
-    /// There is an answer already, which stays.
+    /// There is a final answer already.
     Already(BuyerAnswer),
 }
 
 impl Table {
-    /// Records what the buyer said of a receipt, together with the announcement of it. The answer of a trusted signer is final; it
-    /// replaces a provisional one. The message is in the bucket already.
+    /// Records the buyer's answer to a receipt, together with its announcement. The answer of a trusted signer is
+    /// final; it replaces a provisional one. The message is in the bucket already.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_buyer_answer(
         &self,
         scope: &Scope,

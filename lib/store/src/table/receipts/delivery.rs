@@ -1,7 +1,8 @@
-//! A receipt's way to its buyer, who receives electronically: attempts until the buyer acknowledged it (ARECF), or days are over.
+//! The delivery of a receipt to a buyer who receives electronically: attempts until the buyer acknowledges it (ARECF),
+//! or for days.
 //!
-//! The outbox entry `exchange` of the verdict keeps the receipt on the due index meanwhile. An attempt is claimed by its number;
-//! the outcome is written before the entry goes.
+//! Meanwhile the outbox entry `exchange` of the verdict keeps the receipt on the due index. An attempt is claimed by
+//! its number; the result is written before the entry is removed.
 
 use ecf::{Environment, ReceiptState, ReceiptType};
 use jiff::Timestamp;
@@ -26,20 +27,20 @@ const WORDS: &str = "vr";
 const ARECF: &str = "vx";
 const AT: &str = "vt";
 
-/// How a receipt's way to its buyer stands.
+/// The state of a receipt's delivery to its buyer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DeliveryState {
-    /// Not delivered yet; it is tried again.
+    /// Not delivered yet; it is retried.
     Pending,
     /// The buyer acknowledged it.
     Received,
-    /// The buyer says why it is not received.
+    /// The buyer rejected it with a reason.
     NotReceived,
-    /// The buyer took it, and its acknowledgement is not acceptable.
+    /// The buyer received it, but its acknowledgement is not acceptable.
     Unverified,
     /// The buyer is not in the directory.
     NotListed,
-    /// Not for the buyer: the authority alone gets it.
+    /// Only the authority gets it.
     NotSent,
     /// The buyer could not be reached for days.
     GivenUp,
@@ -69,22 +70,25 @@ impl DeliveryState {
     }
 }
 
-/// What is known of a receipt's way to its buyer.
+/// A receipt's delivery to its buyer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuyerDelivery {
     pub state: DeliveryState,
-    /// The reason, or what went wrong last.
+    /// The reason, or the last failure.
     pub words: Option<ForeignText>,
     /// The buyer's signed acknowledgement.
     pub arecf: Option<ContentHash>,
     pub at: Timestamp,
-    /// How many attempts were begun.
+    /// The number of attempts that were started.
     pub attempts: u32,
 }
 
 impl Table {
-    /// Begins the next attempt, for whoever comes first; the due index brings the receipt back at `until`. `false`: another has
-    /// begun it, or nothing is to be delivered.
+    /// Claims the next attempt; the due index recovers the receipt at `until`. Returns `false` when another worker has
+    /// it, or nothing is to be delivered.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn claim_delivery(&self, seen: &Receipt, now: Timestamp, until: Timestamp) -> Result<bool, StoreError> {
         let attempts = seen.delivery_attempts();
         let before = seen.buyer.delivery.as_ref().map(|_| number(attempts));
@@ -98,7 +102,11 @@ impl Table {
         self.applied("claim delivery", change).await
     }
 
-    /// Sets when the next attempt comes, and says what went wrong with this one. `false`: a later one has begun.
+    /// Records the failure of an attempt and the time of the next one. Returns `false` when a later attempt has
+    /// started.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn postpone_delivery(
         &self,
         scope: &Scope,
@@ -115,7 +123,10 @@ impl Table {
         self.applied("postpone delivery", change).await
     }
 
-    /// Ends the way to the buyer: writes down how, then takes the entry out of the outbox.
+    /// Ends the delivery: records its result, then removes the outbox entry.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn end_delivery(&self, scope: &Scope, id: &ReceiptId, end: &BuyerDelivery) -> Result<(), StoreError> {
         let change = Change::of(keys::receipt(scope, id))
             .set(ATTEMPTS, number(end.attempts))
@@ -144,7 +155,7 @@ impl Receipt {
         is_valid && is_sent && self.fiscal.rnc_comprador.is_some() && self.scope.environment != Environment::CerteCF
     }
 
-    /// How many attempts to deliver it to its buyer were begun.
+    /// The number of delivery attempts that were started.
     pub fn delivery_attempts(&self) -> u32 {
         self.buyer.delivery.as_ref().map_or(0, |delivery| delivery.attempts)
     }

@@ -1,4 +1,4 @@
-//! The write that ends a receipt's way.
+//! The write of a final state.
 
 use ecf::ReceiptState;
 use jiff::Timestamp;
@@ -11,9 +11,9 @@ use crate::{
 };
 
 impl Table {
-    /// Writes the step that ends a receipt's way, or its attempt: every way to a final state and to `failed` goes through here.
+    /// Writes the step to a final state or to `failed`. Every such step goes through here.
     ///
-    /// A receipt of a day that is over leaves a late change first, because its day's counters may be closed.
+    /// A receipt of a past day first records a late change, because the counters of its day may be closed.
     pub(super) async fn end(
         &self,
         operation: &'static str,

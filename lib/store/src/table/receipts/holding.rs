@@ -1,4 +1,4 @@
-//! Holding a receipt while the authority is out of reach.
+//! Holds receipts while the authority is out of reach.
 
 use ecf::ReceiptState;
 use jiff::{SignedDuration, Timestamp};
@@ -19,12 +19,15 @@ use crate::{
     },
 };
 
-/// Receipts that are held until one instant come back within this time after it, so that none of them all come at once.
+/// Receipts held until the same instant are spread over this time after it.
 pub const HOLD_SPREAD: SignedDuration = SignedDuration::from_mins(2);
 
 impl Table {
-    /// Holds a receipt: one that waits for its send becomes `contingency`, and housekeeping looks after it at `until`, or
-    /// within [`HOLD_SPREAD`] after. `false`: it is past that, or somebody is sending it.
+    /// Holds a receipt: one that waits for its send becomes `contingency`, and housekeeping looks at it at `until`, or
+    /// within [`HOLD_SPREAD`] after. Returns `false` when it is past its send, or a worker is sending it.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn hold(
         &self,
         scope: &Scope,

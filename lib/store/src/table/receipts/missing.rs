@@ -1,5 +1,5 @@
-//! A document that the authority gave a track id for and does not find any more: it is looked up by number, and sent again
-//! when it is not there.
+//! Documents for which the authority issued a track id, and which it does not find any more: they are looked up by
+//! number, and sent again if they are missing.
 //!
 //! Each look-up that found nothing is counted, at most one a minute. After [`super::LOOKUPS_BEFORE_RESEND`] of them
 //! [`Table::return_to_send`] makes the receipt one whose send was lost and looked up: [`Table::claim_resend`] sends the same bytes.
@@ -35,12 +35,16 @@ use crate::{
 pub enum NotFoundBy {
     /// The look-ups by number.
     LookUps,
-    /// An operator, where the number cannot be looked up or the look-ups say nothing.
+    /// An operator, where the number cannot be looked up or the look-ups give no answer.
     Operator,
 }
 
 impl Table {
-    /// Counts a look-up by number that found nothing of a submitted receipt. One within a minute of the last does not count.
+    /// Counts a look-up by number of a submitted receipt that found nothing. A look-up within a minute of the last one
+    /// does not count.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_not_found(
         &self,
         scope: &Scope,
@@ -56,7 +60,10 @@ impl Table {
         recorded(self.apply("record not found", change).await?)
     }
 
-    /// Forgets the look-ups that found nothing: the authority knows the document again.
+    /// Resets the count of look-ups: the authority finds the document again.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_found_again(
         &self,
         scope: &Scope,
@@ -71,7 +78,10 @@ impl Table {
         recorded(self.apply("record found again", change).await?)
     }
 
-    /// Takes the track id by which the authority has the document in place of the one that it does not find.
+    /// Replaces the track id that the authority does not find by the one under which it has the document.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn replace_track(
         &self,
         scope: &Scope,
@@ -89,8 +99,11 @@ impl Table {
         recorded(self.apply("replace track", lose_track(change, seen)).await?)
     }
 
-    /// Puts a submitted receipt that the authority does not have back to its send. Its lease has run out and its look-ups
-    /// found nothing, so that the next worker sends the same bytes.
+    /// Returns a submitted receipt that the authority does not have to its send. Its lease has expired and its look-ups
+    /// found nothing, so the next worker sends the same bytes.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn return_to_send(
         &self,
         scope: &Scope,
@@ -126,7 +139,11 @@ impl Table {
         recorded(self.apply("return to send", change).await?)
     }
 
-    /// Records what an operator decided about a receipt, before it is carried out. Conditional on what the operator saw.
+    /// Records an operator's decision about a receipt before its execution, on the condition of the state that the
+    /// operator saw.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_decision(
         &self,
         scope: &Scope,
@@ -152,7 +169,7 @@ fn has_track_of(seen: &Receipt) -> Predicate {
     equals(TRACK.pk, text(keys::track_partition(&seen.scope, track_id)))
 }
 
-/// The document of this track id may still turn up, so the id stays known.
+/// The document of this track id may still appear, so the id is retained.
 fn lose_track(change: Change, seen: &Receipt) -> Change {
     match &seen.sending.track_id {
         Some(track_id) => change.add(LOST_TRACK_IDS, texts([track_id])),

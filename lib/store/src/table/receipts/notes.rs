@@ -1,15 +1,15 @@
 //! Notes (33, 34) and the receipts that they modify.
 //!
-//! What is left to credit of a receipt is kept on the lock of its number, and every write of it is a part of the
-//! transaction that gives it its reason: a note's creation reserves, its end settles. A credit note counts from its
-//! creation until the authority, or a failure, ends it; a debit note counts once it is accepted. So the sum of what may
-//! still become valid never exceeds the receipt.
+//! The balance of a receipt is stored on the lock of its number, and every write of it is a part of the transaction
+//! that causes it: the creation of a note reserves, its end settles. A credit note counts from its creation until the
+//! authority or a failure ends it; a debit note counts once it is accepted. So the sum of the notes that may still
+//! become valid never exceeds the receipt.
 //!
 //! | attribute of the lock | meaning |
 //! |---|---|
-//! | `bd` | what notes change: accepted debit notes, less credit notes that stand or may stand |
-//! | `an` | the note with code 1 that stands or may stand |
-//! | `pc` | credit notes that stand or may stand |
+//! | `bd` | the change by notes: accepted debit notes, minus credit notes that are or may become valid |
+//! | `an` | the note with code 1 that is or may become valid |
+//! | `pc` | credit notes that are or may become valid |
 //! | `pd` | debit notes without a verdict |
 
 use ecf::{Encf, ReceiptState, ReceiptType};
@@ -41,22 +41,22 @@ const ADJUSTMENT: &str = "bd";
 pub(super) const ANNULLED_BY: &str = "an";
 const CREDITS: &str = "pc";
 const OPEN_DEBITS: &str = "pd";
-/// What notes leave on the lock of a number.
+/// The attributes of notes on the lock of a number.
 pub(super) const OF_NOTES: [&str; 4] = [ADJUSTMENT, ANNULLED_BY, CREDITS, OPEN_DEBITS];
 
-/// What ties a note to the receipt that it modifies, where that was issued here.
+/// The link of a note to the receipt that it modifies, if that was issued here.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Note {
     pub modifies: Encf,
     /// Whether it has code 1.
     pub annuls: bool,
-    /// Whether it counts at the modified receipt.
+    /// Whether it counts on the modified receipt.
     pub reserved: bool,
-    /// Whether it must not be sent before somebody looked at the modified receipt.
+    /// Whether the modified receipt must be checked before it is sent.
     pub held: bool,
 }
 
-/// A note to create, with what was read of the modified receipt when it was judged.
+/// A note to create, with the data of the modified receipt from its validation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewNote {
     pub modifies: Encf,
@@ -64,52 +64,55 @@ pub struct NewNote {
     pub held: bool,
     /// Its own MontoTotal.
     pub amount: Decimal,
-    /// Who had the modified number.
+    /// The holder of the modified number.
     pub owner: ReceiptId,
     /// MontoTotal of the modified receipt.
     pub monto_total: Decimal,
 }
 
-/// A receipt that a note modifies, and what notes have made of it.
+/// A receipt that a note modifies, and the effect of its notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModifiedReceipt {
-    /// Who has the number now.
+    /// The current holder of the number.
     pub receipt: Receipt,
     pub monto_total: Decimal,
-    /// What is left to credit of it.
+    /// The amount that can still be credited.
     pub balance: Decimal,
     pub annulled_by: Option<ReceiptId>,
-    /// Credit notes that stand or may stand.
+    /// Credit notes that are or may become valid.
     pub credits: Vec<ReceiptId>,
     /// Debit notes without a verdict.
     pub open_debits: Vec<ReceiptId>,
 }
 
-/// What came of letting a held note go.
+/// The result of releasing a held note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NoteCleared {
     Now(Receipt),
-    /// The modified receipt has less left than the note takes, or another has its number.
+    /// The balance of the modified receipt is too small, or another receipt has its number.
     NotCovered,
-    /// It is not held, or past its send.
+    /// It is not held, or was sent already.
     Already(Receipt),
     Missing,
 }
 
 impl NewNote {
-    /// Whether the modified receipt must remember it. A correction of text changes no amount.
+    /// Whether it reserves an amount on the modified receipt. A correction of text does not.
     pub(super) fn reserves(&self) -> bool {
         self.annuls || !self.amount.is_zero()
     }
 }
 
 impl ModifiedReceipt {
-    /// Whether what is left bears a note: also one that counts already, when another receipt has come to have the number or
-    /// an earlier note was rejected.
+    /// Whether the balance covers a note. The note may count already, when another receipt got the number or an earlier
+    /// note was rejected.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub fn covers(&self, note: &Receipt) -> Result<bool, StoreError> {
         let Some(tie) = note.note else { return Ok(true) };
         let amount = amount_of(note)?;
-        // An annulment may have come after a note that counts.
+        // An annulment may have followed a note that counts.
         let is_open = tie.reserved || self.annulled_by.is_none();
         let is_debit = note.fiscal.ecf_type == ReceiptType::E33;
         // What the note took is not in the balance any more.
@@ -130,8 +133,11 @@ impl ModifiedReceipt {
 }
 
 impl Table {
-    /// The receipt that has a number, with what is left to credit of it. One of an earlier attempt of the certification does not
-    /// count: its number is to be sent again.
+    /// The receipt with a number, and its balance. A receipt of an earlier attempt of the certification does not count,
+    /// because its number is to be sent again.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn modified_receipt(&self, scope: &Scope, encf: &Encf) -> Result<Option<ModifiedReceipt>, StoreError> {
         let Some(lock) = self.read("read e-NCF lock", &keys::encf_lock(scope, encf)).await? else {
             return Ok(None);
@@ -160,8 +166,10 @@ impl Table {
         }))
     }
 
-    /// A credit note other than `annulment` on a receipt that has no verdict yet: the authority knows what is left only after
-    /// it.
+    /// A credit note other than `annulment` without a verdict: the authority knows the balance only after its verdict.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn open_credit(
         &self,
         scope: &Scope,
@@ -177,7 +185,10 @@ impl Table {
         Ok(None)
     }
 
-    /// Lets a held note go to its send, reserving again what an earlier failure gave back.
+    /// Releases a held note for its send, and reserves again what an earlier failure released.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn clear_note(
         &self,
         scope: &Scope,
@@ -227,7 +238,11 @@ impl Table {
         })
     }
 
-    /// Notes at a receipt without verdict that a note waits for it. `false`: it has its verdict, or does not exist.
+    /// Records on a receipt without a verdict that a note waits for it. Returns `false` when the receipt has its
+    /// verdict, or does not exist.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn await_verdict(
         &self,
         scope: &Scope,
@@ -242,7 +257,7 @@ impl Table {
         self.applied("await verdict", change).await
     }
 
-    /// Writes the step that ends a receipt's way, or its attempt. What a note has reserved is settled with it.
+    /// Writes the step to a final state or to `failed`, and settles the reservation of a note.
     pub(super) async fn settle(
         &self,
         operation: &'static str,
@@ -270,7 +285,7 @@ impl Table {
         };
         let change = change.when(exists(RESERVED)).remove(&[RESERVED]);
         let change = match next {
-            // Whoever retries it must reserve again.
+            // A retry must reserve again.
             ReceiptState::Failed => change.set(HELD, flag(true)),
             _ => change,
         };
@@ -325,7 +340,7 @@ pub(super) fn reservation(scope: &Scope, id: &ReceiptId, ecf_type: ReceiptType, 
     ))
 }
 
-/// What the end of a note does to the receipt that it modifies.
+/// The effect of a note's end on the receipt that it modifies.
 fn settlement(scope: &Scope, receipt: &Receipt, note: &Note, next: ReceiptState) -> Result<Change, StoreError> {
     let change = Change::of(keys::encf_lock(scope, &note.modifies));
     let id = texts([receipt.public_id]);
@@ -349,7 +364,7 @@ fn settlement(scope: &Scope, receipt: &Receipt, note: &Note, next: ReceiptState)
     })
 }
 
-/// Whether a lock is there and does not know of the note.
+/// Whether the lock exists and does not list the note.
 fn is_of_another(refusal: &Option<Refusal>) -> bool {
     refusal.as_ref().is_some_and(|refusal| refusal.existing.is_some())
 }

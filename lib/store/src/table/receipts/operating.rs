@@ -1,4 +1,4 @@
-//! What an operator decides about a receipt that cannot go on by itself.
+//! An operator's decisions about receipts that cannot continue on their own.
 
 use ecf::ReceiptState;
 use jiff::Timestamp;
@@ -24,7 +24,7 @@ use crate::{
 };
 
 impl Table {
-    /// Puts a failed receipt back on its way, at an operator's wish: to its send when it is signed, else to be issued.
+    /// Retries a failed receipt: sends it again when it is signed, otherwise issues it again.
     pub async fn retry_failed(&self, scope: &Scope, seen: &Receipt, now: Timestamp) -> Result<Recorded, StoreError> {
         let (next, as_seen) = match seen.fiscal.signed {
             Some(_) => (ReceiptState::Signed, exists(ENCF)),
@@ -46,7 +46,10 @@ impl Table {
         recorded(self.apply("retry failed receipt", change).await?)
     }
 
-    /// Notes the track id of a receipt whose outcome was unknown; its verdict is due to be asked for.
+    /// Records the track id of a receipt whose outcome was unknown; its verdict is polled next.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn resolve_outcome(
         &self,
         scope: &Scope,

@@ -1,4 +1,4 @@
-//! A receipt as an item, and back.
+//! Conversion between a receipt and its item.
 //!
 //! | attribute | field | | attribute | field |
 //! |---|---|---|---|---|
@@ -74,7 +74,7 @@ pub(super) const ERROR_MESSAGE: &str = "em";
 pub(super) const SECUENCIA_UTILIZADA: &str = "su";
 pub(super) const RESPONSE: &str = "rs";
 const PREDECESSOR: &str = "pv";
-/// Two requests with one key and one number may sign the same bytes within a second: this distinguishes them.
+/// Two requests with the same key and number may sign the same bytes within a second; this distinguishes them.
 const REQUEST: &str = "rq";
 const EARLIER_TRACK_IDS: &str = "et";
 const MODIFIES: &str = "nm";
@@ -88,12 +88,12 @@ pub(super) const LOST_TRACK_IDS: &str = "lt";
 pub(super) const OPERATOR_DECISION: &str = "od";
 pub(super) const NOTIFIED_AT: &str = "nt";
 
-/// What a finished send or look-up leaves behind no more.
+/// The attributes that a finished send or look-up removes.
 pub(super) const LEASE: [&str; 4] = [LEASE_UNTIL, LEASE_KEY, NEGATIVES, LOOKED_UP_AT];
-/// What takes a receipt off the due index.
+/// The attributes to remove to take a receipt off the due index.
 pub(super) const NOT_DUE: [&str; 2] = [DUE.pk, DUE.sk];
 
-/// `earlier` left its number to the new one; `request` names the request that writes it.
+/// `earlier` is the previous receipt of the number; `request` identifies the request that writes it.
 pub(super) fn new_item(scope: &Scope, new: &NewReceipt, earlier: Option<&Predecessor>, request: u32) -> Item {
     let created_at = instant(new.created_at);
     let item = NewItem::new(&keys::receipt(scope, &new.public_id))
@@ -146,7 +146,7 @@ pub(super) fn new_item(scope: &Scope, new: &NewReceipt, earlier: Option<&Predece
         .build()
 }
 
-/// The item of a receipt whose way ended, with nothing left to do.
+/// The item of a receipt in a final state, with no step left.
 #[cfg(feature = "testing")]
 pub(in crate::table) fn seeded_item(scope: &Scope, new: &NewReceipt) -> Item {
     let mut item = new_item(scope, new, None, 0);
@@ -156,7 +156,7 @@ pub(in crate::table) fn seeded_item(scope: &Scope, new: &NewReceipt) -> Item {
     item
 }
 
-/// The change that adds number and signature to a receipt that waited for them.
+/// The change that adds number and signature to a stored receipt.
 pub(super) fn sign_change(
     scope: &Scope,
     id: &ReceiptId,
@@ -187,7 +187,7 @@ fn waiting_notes(earlier: &Predecessor) -> Option<AttributeValue> {
     (earlier.left == Left::Rejected && !notes.is_empty()).then(|| texts(notes))
 }
 
-/// By what the authority knows a number's earlier documents: the receipt's own and those before it.
+/// The authority's track ids of earlier documents with this number: the receipt's own and those before it.
 fn track_ids_with_its_own(Predecessor { receipt, .. }: &Predecessor) -> Option<AttributeValue> {
     let mut track_ids = receipt.sending.earlier_track_ids.clone();
     track_ids.extend(receipt.sending.track_id.clone());
@@ -310,7 +310,7 @@ fn read_outbox(stored: &Stored) -> Result<Vec<OutboxEntry>, StoreError> {
     Ok(entries)
 }
 
-/// The receipt that an index entry leads to.
+/// The receipt of an index entry.
 pub(super) fn read_key(stored: &Stored) -> Result<(Scope, ReceiptId), StoreError> {
     keys::parts(keys::RECEIPT, stored.str(PK)?)
 }

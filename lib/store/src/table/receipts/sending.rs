@@ -1,8 +1,8 @@
 //! Claims before each send, so that no two workers send one receipt and no crash hides a send.
 //!
-//! A claim is a lease on the item. It goes away in three ways: the send certainly did not arrive
-//! ([`Table::release_send`]), it was answered ([`Table::record_submitted`], a verdict), or it runs out. A lease that
-//! ran out means that a send may have arrived and its answer was lost: only [`Table::claim_lookup`] takes it then, and
+//! A claim is a lease on the item. It ends in three ways: the send certainly did not arrive ([`Table::release_send`]),
+//! it was answered ([`Table::record_submitted`], a verdict), or the lease expires. An expired lease means that a send
+//! may have arrived and its answer was lost: then only [`Table::claim_lookup`] claims the receipt, and
 //! [`Table::claim_resend`] refuses until two look-ups, a minute apart, found nothing.
 
 use ecf::ReceiptState;
@@ -34,16 +34,16 @@ use crate::{
 /// The error code of a receipt whose send was lost where nobody can look it up.
 pub const OUTCOME_UNKNOWN: &str = "outcome_unknown";
 
-/// What came of claiming a receipt.
+/// The result of claiming a receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Claim {
-    /// The caller holds the lease and may go on.
+    /// The caller has the lease.
     Claimed(Receipt),
-    /// Somebody else holds it.
+    /// Another worker has the lease.
     Leased(Receipt),
-    /// An earlier send may have arrived: look it up first ([`Table::claim_lookup`]).
+    /// An earlier send may have arrived: it must be looked up first ([`Table::claim_lookup`]).
     LeaseExpired(Receipt),
-    /// A note that nobody has let go yet ([`Table::clear_note`]).
+    /// A note that is still held ([`Table::clear_note`]).
     Held(Receipt),
     /// Its state or history does not allow this step.
     NotSendable(Receipt),
@@ -52,6 +52,9 @@ pub enum Claim {
 
 impl Table {
     /// Claims a receipt for its first send, or for one after a send that certainly did not arrive.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn claim_send(
         &self,
         scope: &Scope,
@@ -67,7 +70,10 @@ impl Table {
         self.claim("claim send", change, now, lease).await
     }
 
-    /// Claims a receipt whose lease ran out, to look it up.
+    /// Claims a receipt with an expired lease, to look it up.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn claim_lookup(
         &self,
         scope: &Scope,
@@ -81,7 +87,10 @@ impl Table {
 
     /// Claims a receipt for another send after its look-ups found nothing.
     ///
-    /// Before that many look-ups the answer is [`Claim::LeaseExpired`].
+    /// Before [`LOOKUPS_BEFORE_RESEND`] look-ups the result is [`Claim::LeaseExpired`].
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn claim_resend(
         &self,
         scope: &Scope,
@@ -99,9 +108,12 @@ impl Table {
         self.claim("claim resend", change, now, lease).await
     }
 
-    /// Notes that a look-up found nothing and gives the lease back, run out as it was.
+    /// Records that a look-up found nothing, and returns the lease in its expired state.
     ///
     /// A look-up within a minute of the last one that counted does not count.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_lookup_negative(
         &self,
         scope: &Scope,
@@ -128,7 +140,10 @@ impl Table {
         recorded(self.apply("return look-up", returned).await?)
     }
 
-    /// Gives a claim back after a send that certainly did not arrive: the next claim is a first send again.
+    /// Releases a claim after a send that certainly did not arrive; the next claim is a first send again.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn release_send(&self, scope: &Scope, id: &ReceiptId, attempt: u32) -> Result<Recorded, StoreError> {
         let change = Change::of(keys::receipt(scope, id))
             .remove(&LEASE)
@@ -138,7 +153,10 @@ impl Table {
         recorded(self.apply("release send", change).await?)
     }
 
-    /// Notes the authority's track id.
+    /// Records the authority's track id.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_submitted(
         &self,
         scope: &Scope,
@@ -160,7 +178,7 @@ impl Table {
             .when(in_states(before))
             .when(absent(TRACK.pk));
         Ok(match recorded(self.apply("record submitted", change).await?)? {
-            // Our own write, whose answer was lost and repeated by the SDK.
+            // Our own write, whose answer was lost and which the SDK repeated.
             Recorded::Already(receipt)
                 if receipt.sending.track_id.as_deref() == Some(track_id)
                     && receipt.sending.submitted_at == Some(to_millis(now)) =>
@@ -171,7 +189,10 @@ impl Table {
         })
     }
 
-    /// Ends a claim whose send may have arrived, without waiting for the lease: the next step is a look-up.
+    /// Ends a claim whose send may have arrived, without waiting for the lease to expire: the next step is a look-up.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_answer_lost(
         &self,
         scope: &Scope,
@@ -187,7 +208,10 @@ impl Table {
         recorded(self.apply("record lost answer", change).await?)
     }
 
-    /// Leaves a receipt whose send was lost where nobody can look it up to the operator.
+    /// Leaves a receipt with a lost send to the operator, in an environment without a look-up.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_outcome_unknown(
         &self,
         scope: &Scope,
@@ -215,7 +239,7 @@ impl Table {
         now: Timestamp,
         lease: SignedDuration,
     ) -> Result<Claim, StoreError> {
-        // Tells our own claim, whose answer was lost and repeated by the SDK, from another worker's.
+        // Distinguishes our own claim, whose answer was lost and which the SDK repeated, from another worker's.
         let key = dice().to_string();
         let change = change
             .set(LEASE_UNTIL, instant(now + lease))
@@ -249,7 +273,7 @@ fn refused(stored: &Stored, key: &str, now: Timestamp) -> Result<Claim, StoreErr
         Some(until) if until > now => Claim::Leased(receipt),
         Some(_) => Claim::LeaseExpired(receipt),
         None if receipt.note.is_some_and(|note| note.held) => Claim::Held(receipt),
-        // No lease: there is nothing to look up or to resend.
+        // Without a lease there is nothing to look up or to send again.
         None => Claim::NotSendable(receipt),
     })
 }

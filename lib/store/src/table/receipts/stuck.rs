@@ -1,4 +1,4 @@
-//! How long a receipt may wait in each state before somebody is alarmed.
+//! Alarms for receipts that stay too long in a state.
 
 use std::str::FromStr;
 
@@ -22,11 +22,11 @@ use crate::{
     },
 };
 
-/// Ages in whole hours, ascending, at each of which somebody is alarmed once.
+/// Ages in whole hours, ascending; each raises one alarm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AlarmHours(Vec<u32>);
 
-/// A list of hours that cannot be used.
+/// An invalid list of hours.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{given:?} is not a list of hours from 1 to {longest}, such as 48,60,70", longest = AlarmHours::LONGEST)]
 pub struct NoHours {
@@ -38,11 +38,11 @@ pub struct NoHours {
 pub struct AlarmTimes {
     /// For a signed receipt that the authority does not have.
     pub delivery: AlarmHours,
-    /// For one that waits for anything else.
+    /// For a receipt that waits for anything else.
     pub step: AlarmHours,
 }
 
-/// What a receipt that is not final waits for.
+/// The event that a receipt awaits in a state that is not final.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Awaited {
     /// The delivery to the authority, for which the law gives 72 hours.
@@ -94,7 +94,7 @@ impl AlarmTimes {
         Some(Alarm { awaited, hours })
     }
 
-    /// When the next alarm hour comes for a receipt that stays as it is.
+    /// The next alarm hour of a receipt, if its state does not change.
     pub fn next(&self, receipt: &Receipt, now: Timestamp) -> Option<Timestamp> {
         let (awaited, since) = receipt.waits_for()?;
         self.of(awaited).next(since, now)
@@ -109,9 +109,9 @@ impl AlarmTimes {
 }
 
 impl Receipt {
-    /// What it waits for, and since when; `None` for one that is final.
+    /// What the receipt waits for, and since when; `None` in a final state.
     pub fn waits_for(&self) -> Option<(Awaited, Timestamp)> {
-        // A receipt with a schedule has time until then.
+        // The time of a scheduled receipt begins with its schedule.
         let issued_at = self
             .scheduled_for
             .map_or(self.created_at, |when| when.max(self.created_at));
@@ -132,7 +132,7 @@ impl Receipt {
         })
     }
 
-    /// Whether nothing goes on by itself: the caller or an operator decides.
+    /// Whether no step is automatic: the caller or an operator decides.
     pub fn waits_for_a_person(&self) -> bool {
         let is_unknown = self.error_code.as_deref() == Some(OUTCOME_UNKNOWN);
         self.state == ReceiptState::Failed
@@ -143,6 +143,9 @@ impl Receipt {
 impl Table {
     /// Records that somebody was alarmed about a receipt that waits. `false`: somebody was before, or it
     /// went on.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn record_alarm(
         &self,
         scope: &Scope,
@@ -167,7 +170,7 @@ impl Table {
     }
 }
 
-/// An alarm about one state, such as `submitted 6`: a receipt that comes to another state begins anew.
+/// An alarm about one state, such as `submitted 6`: in another state the alarms start again.
 fn state_alarm(state: ReceiptState, hours: u32) -> String {
     format!("{state} {hours}")
 }

@@ -1,7 +1,7 @@
-//! The end of a receipt's way: the verdict, the outbox that tells of it, or a failure with its reason.
+//! The end of a receipt: the verdict and the outbox that publishes it, or a failure with its reason.
 //!
-//! One write sets the state, the authority's answer and the outbox, so no event is lost; while the outbox has entries
-//! the receipt stays on the due index, so each is told at least once.
+//! One write sets the state, the authority's answer and the outbox, so no event is lost. While the outbox has entries,
+//! the receipt stays on the due index, so each entry is delivered at least once.
 
 use ecf::ReceiptState;
 use jiff::{SignedDuration, Timestamp};
@@ -30,47 +30,50 @@ use crate::{
     },
 };
 
-/// When housekeeping first looks whether a person has seen a receipt that stopped.
+/// The first look by housekeeping at a receipt that awaits a person.
 pub(super) const ALARM_LOOK: SignedDuration = SignedDuration::from_hours(1);
-/// How often an outbox entry is taken again because another entry went in between.
+/// Upper bound of the tries when another outbox entry is removed concurrently.
 const ROUNDS: u32 = 4;
 
-/// What the authority decided.
+/// The authority's verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
     pub state: ReceiptState,
-    /// Of an answer that brings verdict and track id at once, or the verdict on an earlier copy; `None` leaves it.
+    /// From an answer with verdict and track id, or a verdict on an earlier copy; `None` leaves the stored one.
     pub track_id: Option<String>,
     pub error_code: Option<String>,
     pub error_message: Option<String>,
     pub secuencia_utilizada: Option<bool>,
     /// The authority's answer as JSON text.
     pub taxauth_response: Option<String>,
-    /// Who must hear of it.
+    /// The recipients of the verdict.
     pub outbox: Vec<OutboxEntry>,
 }
 
-/// Why a receipt stopped before anybody judged it.
+/// Why a receipt stopped without a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Failure<'a> {
     pub code: &'a str,
     pub message: &'a str,
-    /// The authority's answer as JSON text, when it was the authority that stopped it.
+    /// The authority's answer as JSON text, if the authority caused the failure.
     pub taxauth_response: Option<&'a str>,
 }
 
-/// What came of recording a step.
+/// The result of recording a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recorded {
     /// Written by this call.
     Now(Receipt),
-    /// Not written: the receipt is past this step, or was never at it.
+    /// Not written: the receipt is past this step, or never was in the required state.
     Already(Receipt),
     Missing,
 }
 
 impl Table {
     /// Records the authority's verdict, once.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_verdict(
         &self,
         scope: &Scope,
@@ -84,7 +87,7 @@ impl Table {
             .end("record verdict", scope, id, verdict.state, change, now)
             .await?;
         Ok(match recorded(applied)? {
-            // Our own write, whose answer was lost and repeated by the SDK.
+            // Our own write, whose answer was lost and which the SDK repeated.
             Recorded::Already(receipt)
                 if receipt.state == verdict.state && receipt.completed_at == Some(to_millis(now)) =>
             {
@@ -94,10 +97,13 @@ impl Table {
         })
     }
 
-    /// Ends a receipt's way with a reason that somebody must look at.
+    /// Records `failed` with a reason that a person must see.
     ///
-    /// Only as the caller saw it: whoever came too late, after another worker claimed the receipt or handed it over,
-    /// changes nothing.
+    /// Conditional on the state that the caller saw: if another worker has claimed or sent the receipt since, nothing
+    /// changes.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn record_failed(
         &self,
         scope: &Scope,
@@ -128,12 +134,19 @@ impl Table {
         recorded(applied.await?)
     }
 
-    /// Takes an entry out of the outbox; the last one takes the receipt off the due index in the same write.
+    /// Removes an entry from the outbox; removing the last one also takes the receipt off the due index, in the same
+    /// write.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn outbox_done(&self, scope: &Scope, id: &ReceiptId, entry: OutboxEntry) -> Result<Recorded, StoreError> {
         self.take_entry(scope, id, entry, None).await
     }
 
-    /// Takes the webhook's entry out of the outbox. The same write records when a webhook took the event, if one did.
+    /// Removes the webhook entry from the outbox, and records when a webhook accepted the event, if one did.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn webhooks_notified(
         &self,
         scope: &Scope,
@@ -143,7 +156,10 @@ impl Table {
         self.take_entry(scope, id, OutboxEntry::Webhook, notified_at).await
     }
 
-    /// Records when a webhook took the event of a verdict on a later attempt. The first time stays.
+    /// Records when a webhook accepted the event of a verdict on a later attempt. The first time stays.
+    ///
+    /// # Errors
+    /// Fails when DynamoDB fails.
     pub async fn record_notified(&self, scope: &Scope, id: &ReceiptId, at: Timestamp) -> Result<(), StoreError> {
         let change = Change::of(keys::receipt(scope, id))
             .set(NOTIFIED_AT, instant(at))

@@ -1,4 +1,4 @@
-//! What can happen to a receipt, each by the store's own verb.
+//! The events of a receipt, each through a method of the store.
 
 use ecf::ReceiptState;
 use ecf_store::{
@@ -11,7 +11,7 @@ use jiff::SignedDuration;
 use super::Walk;
 use crate::support::signed;
 
-/// What the workers hold a receipt for.
+/// The lease of the workers.
 const LEASE: SignedDuration = SignedDuration::from_secs(90);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub(super) enum Event {
 }
 
 impl Event {
-    /// Each as often as it is listed.
+    /// An event occurs in proportion to its number of entries.
     pub(super) const ALL: [Self; 33] = [
         Self::Sign,
         Self::Sign,
@@ -79,7 +79,7 @@ impl Event {
     ];
 }
 
-/// What a step said of itself.
+/// The result that a step reported.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Told {
     Claimed(Box<Receipt>),
@@ -113,7 +113,7 @@ impl From<Claim> for Told {
 }
 
 impl Walk<'_> {
-    /// Lets it happen, as a worker does who goes by what it has read.
+    /// Executes the event, as a worker that acts on what it has read.
     pub(super) async fn happen(&mut self, place: usize, event: Event) -> Told {
         let seen = self.view(place);
         let (table, scope, id, now) = (&self.app.table, &seen.scope, &seen.public_id, self.now);

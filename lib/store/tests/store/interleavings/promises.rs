@@ -1,4 +1,4 @@
-//! What must hold after every step.
+//! The properties that hold after every step.
 
 use std::collections::BTreeSet;
 
@@ -13,14 +13,14 @@ use rust_decimal::Decimal;
 use super::Walk;
 use super::events::{Event, Told};
 
-/// What happened to a receipt that its record alone does not tell.
+/// The history of a receipt that its record does not contain.
 #[derive(Debug, Default)]
 pub(super) struct Promises {
-    /// Sends that were begun and not given back: each may have reached the authority.
+    /// Sends that were started and not released: each may have reached the authority.
     begun: BTreeSet<u32>,
-    /// The send whose outcome nobody knows.
+    /// The send whose outcome is unknown.
     unsettled: Option<u32>,
-    /// When look-ups of it found nothing.
+    /// The times of its look-ups that found nothing.
     negatives: Vec<Timestamp>,
 }
 
@@ -30,7 +30,7 @@ impl Promises {
         attempt.is_multiple_of(2)
     }
 
-    /// Follows a step, and says what it broke.
+    /// Follows a step, and returns the property that it violated.
     fn follow(&mut self, before: &Receipt, event: Event, told: &Told, now: Timestamp) -> Result<(), String> {
         match (event, told) {
             (Event::ClaimSend, Told::Claimed(claimed)) => {
@@ -56,7 +56,7 @@ impl Promises {
                 self.begun.remove(&before.sending.attempts);
                 self.settle();
             }
-            // Each of these says what became of the send, or that a person is to find out.
+            // Each of these decides the outcome of the send, or leaves it to a person.
             (
                 Event::Submitted
                 | Event::OutcomeUnknown
@@ -89,7 +89,7 @@ impl Promises {
 }
 
 impl Walk<'_> {
-    /// Looks at what a step made of its receipt, and at the invoice's balance.
+    /// Checks the effect of a step on its receipt, and the invoice's balance.
     pub(super) async fn look(&mut self, place: usize, event: Event, told: Told) {
         let (now, life) = (self.now, &mut self.lives[place]);
         let id = life.record.public_id;
@@ -182,7 +182,7 @@ fn keeps_what_is_frozen(before: &Receipt, after: &Receipt) -> Result<(), String>
         broken.push("its count of sends");
     }
     if before.state.is_final() {
-        // What is left to do of it may change, and nothing else.
+        // Only the remaining steps may change.
         let rest = Receipt {
             outbox: before.outbox.clone(),
             next_action_at: before.next_action_at,
@@ -202,9 +202,9 @@ fn keeps_what_is_frozen(before: &Receipt, after: &Receipt) -> Result<(), String>
     }
 }
 
-/// A receipt with a next step is on the due index, and no other.
+/// A receipt is on the due index if and only if it has a next step.
 fn is_looked_after(after: &Receipt) -> Result<(), String> {
-    // One that waits for a person stays there for its alarms.
+    // A receipt that awaits a person stays there for its alarms.
     let has_next_step = !after.outbox.is_empty() || !after.state.is_final();
     match has_next_step == after.next_action_at.is_some() {
         true => Ok(()),
