@@ -191,7 +191,7 @@ async fn pass_on(
         acecf,
         created_at: now,
         issuer: match (role, &request.receiver_url) {
-            // It is with us already.
+            // The issuer is this company: nothing has to be sent to it.
             (Role::Issuer, None) => Transmission::not_needed("the receipt is the company's own", now),
             _ => Transmission::PENDING,
         },

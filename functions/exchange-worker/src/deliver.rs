@@ -23,7 +23,7 @@ const WITH_OTHERS: Duration = Duration::from_secs(600);
 enum Attempt {
     /// The delivery ends.
     Ended(End),
-    /// It is tried again.
+    /// The delivery is retried.
     Failed(String),
 }
 

@@ -40,7 +40,7 @@ async fn issue_kept(app: &App, IssuingJob::Issue(job): &IssuingJob) -> Result<Ou
     match receipt.state {
         ReceiptState::Received | ReceiptState::Validated => {}
         ReceiptState::Deferred if receipt.scheduled_for.is_none_or(|due| due <= now) => {}
-        // An earlier run signed it and died before it queued the submission.
+        // An earlier run signed it and crashed before it enqueued the submission.
         ReceiptState::Signed if receipt.sending.attempts == 0 => return sent(app, &receipt).await,
         _ => return Ok(Outcome::Done),
     }

@@ -164,7 +164,7 @@ fn numbered_by_service(encf: &Encf) -> ApiError {
     )
 }
 
-/// Why no range gives a number, the same when it is only foreseen.
+/// The error for a range that gives no number.
 fn nothing_to_take(why: NextNumber, ecf_type: ReceiptType, scope: &Scope, day: Fecha) -> ApiError {
     let environment = scope.environment;
     let (code, msg) = match why {

@@ -79,7 +79,7 @@ pub(crate) async fn receive(app: &App, call: &Call, body: &[u8]) -> Result<Respo
     }
 }
 
-/// Keeps a receipt with its acknowledgement and the news of it.
+/// Stores a receipt with its acknowledgement and its announcement.
 async fn keep(
     app: &App,
     answer: &Answer<'_>,

@@ -15,9 +15,9 @@ pub struct Clients {
 }
 
 impl Clients {
-    /// Clients of a deployed function, whose credentials are variables of its environment. Profiles, roles to assume and the other places
-    /// that the SDK would look in do not exist in Lambda; without them a program is smaller and starts sooner. An `endpoint_url` is that
-    /// of services that are not AWS's.
+    /// Clients of a deployed function. The credentials come from its environment variables; profiles and roles do not
+    /// exist in Lambda, and without them the program is smaller and starts faster. `endpoint_url` replaces AWS with an
+    /// emulator.
     pub(crate) fn deployed(region: String, endpoint_url: Option<String>) -> Self {
         let mut config = SdkConfig::builder()
             .behavior_version(BehaviorVersion::latest())

@@ -15,7 +15,7 @@ use crate::{
     table::receipts::Receipt,
 };
 
-/// The addresses of the queues that a function sends to; the others stay `None`.
+/// The addresses of the queues that a function sends to; the others are `None`.
 #[derive(Debug, Clone, Default)]
 pub struct QueueUrls {
     pub issuing: Option<String>,

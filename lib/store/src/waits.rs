@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 
 pub use ecf::waits::{LONGEST_DELAY, SEND_LEASE, STEP, VERDICT, Waits};
 
-/// An event whose attempts could not be recorded. After the last the due index brings it back.
+/// An event whose attempts could not be recorded. After the last retry the due index recovers it.
 pub const EVENT: Waits = Waits(&[30, 60, 120, 300]);
 /// Notifications of the portal about new companies. There is no further attempt after the last.
 pub const PORTAL: Waits = Waits(&[60, 300, 900]);
@@ -20,7 +20,7 @@ pub const EXCHANGE: Waits = Waits(&[
     60, 300, 900, 3_600, 7_200, 14_400, 28_800, 43_200, 43_200, 43_200, 43_200, 43_200,
 ]);
 
-/// How long an attempt at a webhook may take before another may begin.
+/// The lease of an attempt to deliver to a webhook.
 pub const WEBHOOK_LEASE: SignedDuration = SignedDuration::from_mins(5);
 /// The lease of a call to another issuer or the authority, for a delivery, an approval or an annulment.
 pub const EXCHANGE_LEASE: SignedDuration = SignedDuration::from_mins(3);

@@ -183,7 +183,7 @@ async fn b7_an_approval_without_its_receipt_is_in_it_with_what_the_authority_ans
     );
     assert!(line.ends_with(&format!(",pending,,,,{folder},")), "{line}");
 
-    // What becomes of it makes another archive.
+    // A change of the approval's state makes another archive.
     approval.issuer = Transmission::not_needed("nobody asks", now);
     approval.authority = Transmission {
         state: TransmissionState::Taken,

@@ -77,7 +77,7 @@ async fn whoever_was_told_is_not_told_again() {
     world.run(world.tell(&approval, 0)).await;
     let now = world.now(&approval).await;
     assert_eq!((now.attempts, now.issuer.state), (2, TransmissionState::Taken));
-    // The authority does not take this message, which is its answer.
+    // The authority rejects this message, which is its final answer.
     assert_eq!(now.authority.state, TransmissionState::Refused);
     assert!(now.authority_answer.is_some());
     assert_eq!(now.next_action_at, None);

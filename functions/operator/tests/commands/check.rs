@@ -280,7 +280,7 @@ async fn r2_the_sum_of_a_month_that_drifted_is_told_and_set_right_only_on_reques
         .await;
     let parts = world.check(days.clone()).await;
     assert_eq!(parts[parts.len() - 1]["problems"], json!([]));
-    // A month that was summed up from a day that had drifted is set right with that day.
+    // A month that was summed up from a wrong day is corrected together with that day.
     let count = table.count_created(&scope, first, receipt.fiscal.ecf_type, "0.50", None);
     count.await.unwrap();
     table.sum_up_month(&scope, first).await.unwrap();

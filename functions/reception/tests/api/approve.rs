@@ -90,7 +90,7 @@ async fn s2_a_trusted_answer_replaces_a_planted_one_and_is_final() {
         assert_eq!(refused["detail"]["code"], "answered_already");
     }
     assert_eq!(api.receipt().await.buyer.answer.unwrap(), answer);
-    // Both answers are announced: an ERP that booked the first hears of the second.
+    // Both answers are announced, so that an ERP that booked the first learns of the second.
     assert_eq!(api.news(), 2);
 }
 

@@ -72,7 +72,7 @@ impl ApprovalWay {
 /// The state of sending an approval to one of its recipients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransmissionState {
-    /// Not told yet; it is tried again.
+    /// Not sent yet; it is retried.
     Pending,
     /// Sent and accepted.
     Taken,
@@ -112,14 +112,14 @@ impl TransmissionState {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transmission {
     pub state: TransmissionState,
-    /// What was answered, or why nothing was.
+    /// The recipient's answer, or the reason why there is none.
     pub words: Option<ForeignText>,
     /// The time of this state.
     pub at: Option<Timestamp>,
 }
 
 impl Transmission {
-    /// Nothing happened yet.
+    /// The initial state.
     pub const PENDING: Self = Self {
         state: TransmissionState::Pending,
         words: None,

@@ -95,7 +95,7 @@ struct Kept {
 }
 
 impl Table {
-    /// The authority's condition in an environment; it may lag behind by moments.
+    /// The authority's condition in an environment; an eventually consistent read.
     pub async fn condition(&self, environment: Environment) -> Result<AuthorityCondition, StoreError> {
         let query = Query::of(keys::authority_partition(environment));
         let mut condition = AuthorityCondition::default();
@@ -131,7 +131,7 @@ impl Table {
         let change = Change::of(keys::status_check())
             .set_or_remove(PROBLEM, problem.map(text))
             .when(equals(ATTEMPTED_AT, instant(attempted_at)));
-        // A later check says more than this one.
+        // The result of a later call takes precedence.
         self.apply("record status check", change).await.map(drop)
     }
 

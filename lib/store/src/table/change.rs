@@ -106,7 +106,7 @@ impl Change {
         }
     }
 
-    /// `ADD name value`: counts up, from zero when absent.
+    /// `ADD name value`: increments, from zero when absent.
     pub(crate) fn add(mut self, name: &str, value: AttributeValue) -> Self {
         let (name, value) = self.placeholders(name, value);
         self.clause("ADD", format!("{name} {value}"))
@@ -150,7 +150,7 @@ impl Change {
         (name, placeholder)
     }
 
-    /// The same update as a request of its own.
+    /// The update as a request of its own.
     pub(crate) fn fill(&self, request: UpdateItemFluentBuilder) -> UpdateItemFluentBuilder {
         let (condition, names, values) = self.bound_condition();
         request
@@ -162,7 +162,7 @@ impl Change {
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld)
     }
 
-    /// The same update as a part of a transaction.
+    /// The update as a part of a transaction.
     pub(crate) fn in_transaction(&self, table: &str) -> Result<Update, BuildError> {
         let (condition, names, values) = self.bound_condition();
         Update::builder()

@@ -218,7 +218,7 @@ impl Stored {
         found.map(Some).ok_or_else(|| self.corrupt(name, format!("is {given}")))
     }
 
-    /// A set of texts; absent is empty, as DynamoDB knows no empty set.
+    /// A set of texts; absent means empty, because DynamoDB has no empty set.
     pub(crate) fn texts(&self, name: &'static str) -> Result<&[String], StoreError> {
         match self.item.get(name) {
             None => Ok(&[]),

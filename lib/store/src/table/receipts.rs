@@ -94,17 +94,17 @@ pub struct Receipt {
     pub taxauth_response: Option<String>,
     /// The earlier receipt with this number, which was rejected or abandoned.
     pub predecessor: Option<ReceiptId>,
-    /// What is still to be told, and to whom.
+    /// The deliveries that are still due.
     pub outbox: Vec<OutboxEntry>,
     /// The receipt that this note modifies, if it was issued here.
     pub note: Option<Note>,
     /// Notes that are to be sent once this receipt has its verdict.
     pub waiting_notes: Vec<ReceiptId>,
     pub alarms: Alarms,
-    /// What an operator decided last, and when.
+    /// The last decision of an operator, and its time.
     pub operator_decision: Option<String>,
     pub buyer: Buyer,
-    /// When a webhook of the company first took the event of the verdict.
+    /// When a webhook of the company first accepted the event of the verdict.
     pub notified_at: Option<Timestamp>,
     /// The next look by housekeeping; absent when no step is left.
     pub next_action_at: Option<Timestamp>,
@@ -119,7 +119,7 @@ pub struct Fiscal {
     pub monto_total: String,
     pub rnc_comprador: Option<String>,
     pub fecha_emision: Fecha,
-    /// Number and signature; absent until the receipt has them.
+    /// Number and signature; absent until the receipt is signed.
     pub signed: Option<Signed>,
 }
 
@@ -128,20 +128,20 @@ pub struct Fiscal {
 pub struct Sending {
     /// How many sends were begun.
     pub attempts: u32,
-    /// When the send began that may have arrived; absent when every send so far certainly did not.
+    /// The start of a send that may have arrived; absent when every send so far certainly did not.
     pub started_at: Option<Timestamp>,
     /// Whether it was sent again after a send whose answer was lost.
     pub has_lost_send: bool,
     /// The end of the lease of a send or a look-up. When it is past and still here, the outcome of the send is unknown.
     pub lease_until: Option<Timestamp>,
-    /// How many look-ups since the lost send found nothing, each apart from the last.
+    /// The number of look-ups since the lost send that found nothing, at least a minute apart.
     pub lookup_negatives: u32,
     pub looked_up_at: Option<Timestamp>,
     pub track_id: Option<String>,
     pub submitted_at: Option<Timestamp>,
-    /// The authority's ids of documents of ours that had this number before.
+    /// The authority's track ids of earlier documents with this number.
     pub earlier_track_ids: Vec<String>,
-    /// The track ids of this receipt that the authority did not find any more.
+    /// Track ids of this receipt that the authority did not find any more.
     pub lost_track_ids: Vec<String>,
 }
 
@@ -163,7 +163,7 @@ pub struct Buyer {
     pub answer: Option<BuyerAnswer>,
 }
 
-/// Number and signature of a receipt, which come together.
+/// Number and signature of a receipt; they are written together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signed {
     pub encf: Encf,
@@ -316,7 +316,7 @@ fn any_of(ways: impl Iterator<Item = (ReceiptState, Condition)>) -> Predicate {
                 continue;
             }
             Condition::Summary => exists(RFCE),
-            // A claim may have become a send, unless it was given back.
+            // A claim may have led to a send, unless it was released.
             Condition::NeverSent | Condition::UnsentRetry => absent(SEND_STARTED_AT).and(absent(LOST_SEND)),
         };
         terms.push(equals(STATE, text(state)).and(holds));

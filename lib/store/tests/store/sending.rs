@@ -76,7 +76,7 @@ async fn a_send_that_did_not_arrive_is_given_back_and_claimed_again() {
     let recorded = app.table.release_send(&app.scope, &id, 1).await.unwrap();
     assert!(matches!(recorded, Recorded::Now(receipt) if receipt.sending.lease_until.is_none()));
     assert_eq!(app.claimed(&id, after(1)).await.sending.attempts, 2);
-    // A late worker of the first attempt cannot give back the second one's claim.
+    // A late worker of the first attempt cannot release the claim of the second.
     let recorded = app.table.release_send(&app.scope, &id, 1).await.unwrap();
     assert!(matches!(recorded, Recorded::Already(_)));
     assert!(matches!(app.claim(&id, after(2)).await, Claim::Leased(_)));

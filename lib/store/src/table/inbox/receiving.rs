@@ -59,7 +59,7 @@ impl Table {
         match self.transact("store received receipt", parts).await {
             Ok(Transacted::Done) => Ok(InboxItemCreated::New),
             Ok(Transacted::Refused(_)) => Ok(InboxItemCreated::Duplicate),
-            // Perhaps only the answer was lost: the copy's lock tells whose it is.
+            // Perhaps only the answer was lost: the lock of the copy shows whose it is.
             Err(error) if error.is_retryable() => match self.read("read received copy", &copy).await? {
                 Some(copy) if copy.parse::<InboxId>(ID)? == item.id => Ok(InboxItemCreated::New),
                 Some(_) => Ok(InboxItemCreated::Duplicate),

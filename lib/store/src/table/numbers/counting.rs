@@ -1,9 +1,9 @@
 //! Counts the used numbers of a range that the caller numbers.
 //!
-//! The request counts its number after the receipt is stored, with one write to the range. That write is not part of the
-//! receipt's transaction: the range is a hot item, and two transactions on one item conflict. So a count can be lost with
-//! its request, or counted twice when an answer is lost. Housekeeping compares the count with the locks once the range is
-//! quiet, and the operator's check does the same on demand. See `docs/decisions/0021`.
+//! The request counts its number after the receipt is stored, with one write to the range. That write is not part of
+//! the receipt's transaction: the range is a hot item, and two transactions on one item conflict. So a count can be
+//! lost with its request, or counted twice when an answer is lost. Housekeeping compares the count with the locks once
+//! no number was used for some minutes, and the operator's check does the same on demand. See `docs/decisions/0021`.
 
 use std::ops::RangeInclusive;
 

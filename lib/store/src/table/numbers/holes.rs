@@ -64,7 +64,7 @@ pub enum DueNumbers {
 /// The result of a look for dead numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RangeReviewed {
-    /// The range after it.
+    /// The range afterwards.
     pub range: Range,
     /// The count of freed numbers.
     pub freed: usize,
@@ -172,7 +172,7 @@ impl Table {
         } else {
             match self.apply("free numbers", review_change(entry, &review)).await? {
                 Applied::Done(stored) => read_range(&stored)?,
-                // Another run is on it.
+                // Another run is processing it.
                 Applied::Refused(_) => return Ok(RangeReviewed::nothing_more(range)),
             }
         };

@@ -83,10 +83,10 @@ pub enum RangeChanged {
 }
 
 impl Table {
-    /// Opens a range, unless it overlaps another of its type.
+    /// Opens a range, unless it overlaps another one of its type.
     ///
     /// # Errors
-    /// Besides failures of the store: [`StoreError::Contended`] when ranges of this type keep being opened meanwhile.
+    /// Fails when DynamoDB fails; [`StoreError::Contended`] when ranges of this type keep being opened concurrently.
     pub async fn open_range(&self, scope: &Scope, new: NewRange) -> Result<RangeOpened, StoreError> {
         for attempt in 1..=ROUNDS {
             let (version, ranges) = self.ranges_of_type(scope, new.ecf_type, true).await?;

@@ -92,7 +92,7 @@ impl Table {
         today: Fecha,
         now: Timestamp,
     ) -> Result<NextNumber, StoreError> {
-        // An older list is good enough to choose from: the conditional write decides.
+        // An outdated list suffices to choose from, because the conditional write decides.
         let (_, mut ranges) = self.ranges_of_type(scope, ecf_type, false).await?;
         for attempt in 1..=ROUNDS {
             let Some(range) = ranges.iter_mut().find(|range| range.gives_numbers(today)) else {

@@ -147,8 +147,8 @@ fn is_open() -> Predicate {
 }
 
 impl Receipt {
-    /// Whether it goes to its buyer once it is in this state: types 31, 33, 34 and 44 that are valid, and 45 where the company wants
-    /// it. There is no directory in certification.
+    /// Whether the receipt is delivered to its buyer in this state: valid receipts of types 31, 33, 34 and 44, and of
+    /// type 45 if the company wants it. There is no directory in certification.
     pub fn goes_to_buyer(&self, state: ReceiptState, deliver_45: bool) -> bool {
         let is_valid = matches!(state, ReceiptState::Accepted | ReceiptState::ConditionallyAccepted);
         let is_sent = self.fiscal.ecf_type.is_exchanged() || (deliver_45 && self.fiscal.ecf_type == ReceiptType::E45);

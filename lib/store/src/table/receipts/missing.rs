@@ -1,8 +1,9 @@
 //! Documents for which the authority issued a track id, and which it does not find any more: they are looked up by
 //! number, and sent again if they are missing.
 //!
-//! Each look-up that found nothing is counted, at most one a minute. After [`super::LOOKUPS_BEFORE_RESEND`] of them
-//! [`Table::return_to_send`] makes the receipt one whose send was lost and looked up: [`Table::claim_resend`] sends the same bytes.
+//! Each look-up that found nothing is counted, at most one a minute. After [`super::LOOKUPS_BEFORE_RESEND`] of them,
+//! [`Table::return_to_send`] puts the receipt into the state after a lost send with its look-ups done, and
+//! [`Table::claim_resend`] sends the same bytes.
 
 pub use ecf::waits::NOT_FOUND_PATIENCE;
 use ecf::{Condition, ReceiptState};
@@ -30,7 +31,7 @@ use crate::{
     },
 };
 
-/// Who found out that the authority does not have a document.
+/// The source of the finding that the authority does not have a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotFoundBy {
     /// The look-ups by number.

@@ -115,7 +115,7 @@ impl ModifiedReceipt {
         // An annulment may have followed a note that counts.
         let is_open = tie.reserved || self.annulled_by.is_none();
         let is_debit = note.fiscal.ecf_type == ReceiptType::E33;
-        // What the note took is not in the balance any more.
+        // The note's own amount is already subtracted from the balance.
         let left = if tie.reserved && !is_debit {
             self.balance.checked_add(amount)
         } else {
@@ -266,7 +266,7 @@ impl Table {
         next: ReceiptState,
         change: Change,
     ) -> Result<Applied, StoreError> {
-        // An accepted credit note goes on counting as it did.
+        // An accepted credit note continues to count.
         let settled = if stands(next) {
             absent(RESERVED).or(equals(ECF_TYPE, text(ReceiptType::E34.as_str())))
         } else {

@@ -31,7 +31,7 @@ use crate::{
     },
 };
 
-/// The error code of a receipt whose send was lost where nobody can look it up.
+/// The error code of a receipt whose send was lost, in an environment without a look-up.
 pub const OUTCOME_UNKNOWN: &str = "outcome_unknown";
 
 /// The result of claiming a receipt.
@@ -165,7 +165,7 @@ impl Table {
         now: Timestamp,
     ) -> Result<Recorded, StoreError> {
         let partition = keys::track_partition(scope, track_id);
-        // A receipt of unknown outcome is `submitted` already and may still learn its track id.
+        // A receipt of unknown outcome is `submitted` already and may still get its track id.
         let before = waiting().chain([ReceiptState::Submitted]);
         let change = Change::of(keys::receipt(scope, id))
             .set(STATE, text(ReceiptState::Submitted))

@@ -118,7 +118,7 @@ impl Receipt {
         Some(match self.state {
             ReceiptState::Received | ReceiptState::Deferred | ReceiptState::Validated => (Awaited::Step, issued_at),
             ReceiptState::Signed | ReceiptState::Contingency => (Awaited::Delivery, issued_at),
-            // Every new send would begin a new time.
+            // Otherwise every new send would restart the time.
             ReceiptState::Submitted if self.sending.lost_track_ids.is_empty() => {
                 (Awaited::Step, self.sending.submitted_at.unwrap_or(issued_at))
             }
@@ -176,7 +176,7 @@ fn state_alarm(state: ReceiptState, hours: u32) -> String {
 }
 
 impl Receipt {
-    /// Whether somebody was alarmed about this already.
+    /// Whether this alarm was raised already.
     pub fn was_alarmed(&self, Alarm { awaited, hours }: Alarm) -> bool {
         match awaited {
             Awaited::Delivery => self.alarms.delivery_hours.is_some_and(|told| told >= hours),

@@ -198,7 +198,7 @@ impl Table {
                 other => return Ok(other),
             };
             let size = if receipt.outbox.len() == 1 {
-                // Its state is not final: something else is still due.
+                // Its state is not final, so another step is still due.
                 is_last
             } else {
                 size_above(OUTBOX, number(1))

@@ -134,7 +134,7 @@ impl Walk<'_> {
                 .await
                 .unwrap()
                 .into(),
-            // Only who knows that its own send did not arrive gives a claim back.
+            // A worker releases a claim only if its own send certainly did not arrive.
             Event::Release if self.lives[place].promises.has_arrived(seen.sending.attempts) => Told::Refused,
             Event::Release => table
                 .release_send(scope, id, seen.sending.attempts)
