@@ -10,7 +10,7 @@ use crate::App;
 use crate::report::{Happened, Report};
 
 /// Carries the effects out in their order. One that fails does not keep the others from it.
-pub(crate) async fn announce(app: &App, receipt: &Receipt, effects: &[Effect]) -> Report {
+pub(crate) async fn announce(app: &App, receipt: &Receipt, effects: &[Effect]) -> Report<'static> {
     for effect in effects {
         let (done, failure) = match effect {
             Effect::Event => (event(app, receipt).await, "event not queued; housekeeping will"),

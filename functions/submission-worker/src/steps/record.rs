@@ -6,10 +6,10 @@ use ecf_runtime::Metric;
 use ecf_store::{Failure, OutboxEntry, Receipt, Recorded, StoreError};
 
 use crate::App;
-use crate::report::{FailCause, Happened, Report, Words, error_code};
+use crate::report::{FailCause, Happened, Report, Reported, Words, error_code};
 
 /// The authority has the document, under this identifier.
-pub(crate) async fn track(app: &App, receipt: &Receipt, track_id: &str) -> Result<Report, StoreError> {
+pub(crate) async fn track(app: &App, receipt: &Receipt, track_id: &str) -> Reported {
     app.table
         .record_submitted(&receipt.scope, &receipt.public_id, track_id, app.clock.now())
         .await?;
@@ -17,7 +17,7 @@ pub(crate) async fn track(app: &App, receipt: &Receipt, track_id: &str) -> Resul
 }
 
 /// Records one final state. Whoever wrote it first announces and counts it; anybody else finds it done.
-pub(crate) async fn verdict(app: &App, receipt: &Receipt, verdict: Verdict<Words>) -> Result<Report, StoreError> {
+pub(crate) async fn verdict(app: &App, receipt: &Receipt, verdict: Verdict<Words>) -> Reported {
     let Verdict {
         state,
         secuencia_utilizada,
@@ -86,7 +86,7 @@ fn emit(app: &App, receipt: &Receipt) {
 }
 
 /// Stops the receipt with a reason that the caller can read.
-pub(crate) async fn failure(app: &App, receipt: &Receipt, cause: &FailCause) -> Result<Report, StoreError> {
+pub(crate) async fn failure(app: &App, receipt: &Receipt, cause: &FailCause) -> Reported {
     let code = error_code(cause);
     let words = cause.answer().and_then(|answer| answer.words());
     let modifies = receipt.note.map(|note| note.modifies.to_string());
