@@ -1,36 +1,35 @@
 //! What a step reports: what happened, and what it learned for the steps that follow.
 
-use std::sync::Arc;
-
 use ecf::sending::{self, Grounds, Judgement};
-use ecf_store::{Receipt, ReceiptId, receipts::ModifiedReceipt};
-use ecf_taxauth::{Answer, Judged, Verdict};
-use xmldsig::Identity;
+use ecf_store::{ModifiedReceipt, Receipt, ReceiptId, StoreError};
+use ecf_taxauth::{Answer, Judged, Session, Verdict};
 
 /// An answer of the authority, as it came.
 pub(crate) type Words = Box<Answer>;
 pub(crate) type Happened = sending::Happened<Words>;
 pub(crate) type FailCause = sending::FailCause<Words>;
+/// What a step that learns no session gives.
+pub(crate) type Reported = Result<Report<'static>, StoreError>;
 
 #[derive(Debug)]
-pub(crate) struct Report {
+pub(crate) struct Report<'a> {
     pub(crate) happened: Happened,
-    pub(crate) learned: Option<Learned>,
+    pub(crate) learned: Option<Learned<'a>>,
 }
 
 #[derive(Debug)]
-pub(crate) enum Learned {
+pub(crate) enum Learned<'a> {
     /// The receipt as it is now.
     Receipt(Box<Receipt>),
-    /// The company's certificate and key.
-    Identity(Arc<Identity>),
+    /// The company's access to the authority.
+    Session(Session<'a>),
     /// The receipt that a note modifies.
     Invoice(Box<ModifiedReceipt>),
     /// A credit note without verdict on the receipt that a note annuls.
     OpenCredit(ReceiptId),
 }
 
-impl From<Happened> for Report {
+impl From<Happened> for Report<'_> {
     fn from(happened: Happened) -> Self {
         Self {
             happened,
@@ -39,8 +38,8 @@ impl From<Happened> for Report {
     }
 }
 
-impl Report {
-    pub(crate) fn of(happened: Happened, learned: Learned) -> Self {
+impl<'a> Report<'a> {
+    pub(crate) fn of(happened: Happened, learned: Learned<'a>) -> Self {
         Self {
             happened,
             learned: Some(learned),

@@ -1,11 +1,11 @@
 //! Runs a job: asks [`decide`] for the next step, carries it out and reports what happened, until a step ends the job.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use ecf::sending::{self, Awaited, Standing, Task, decide};
 use ecf_runtime::{Outcome, telemetry};
-use ecf_store::{Receipt, ReceiptId, ReceiptJob, StoreError, SubmissionJob, receipts::ModifiedReceipt};
+use ecf_store::{ModifiedReceipt, Receipt, ReceiptId, ReceiptJob, StoreError, SubmissionJob};
 use ecf_taxauth::{Session, where_to_look};
 use xmldsig::Identity;
 
@@ -19,11 +19,13 @@ type Step = sending::Step<Words>;
 const MOST_STEPS: usize = 64;
 
 pub(crate) async fn run(app: &App, job: &SubmissionJob) -> Outcome<SubmissionJob> {
+    let opened = OnceLock::new();
     let mut run = Run {
         app,
         job,
         receipt: None,
-        identity: None,
+        opened: &opened,
+        session: None,
         invoice: None,
         invoice_reads: 0,
         open_credit: None,
@@ -63,13 +65,17 @@ struct Run<'a> {
     job: &'a SubmissionJob,
     /// As it was last read.
     receipt: Option<Box<Receipt>>,
-    identity: Option<Arc<Identity>>,
+    /// The company's certificate and key.
+    opened: &'a OnceLock<Arc<Identity>>,
+    /// One for all calls of the job: a call that finds out whether the authority is back opens the gates for the next of the same
+    /// session, while those of others stay closed.
+    session: Option<Session<'a>>,
     invoice: Option<Box<ModifiedReceipt>>,
     invoice_reads: u32,
     open_credit: Option<ReceiptId>,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     fn decide(&self, happened: Happened) -> Step {
         let task = match self.job {
             SubmissionJob::Send(_) => Task::Send,
@@ -84,13 +90,13 @@ impl Run<'_> {
         decide(task, self.job.attempt(), &seen, happened, now)
     }
 
-    async fn carry_out(&self, step: Step) -> Result<Report, StoreError> {
+    async fn carry_out(&self, step: Step) -> Result<Report<'a>, StoreError> {
         let (app, job) = (self.app, self.job);
         match step {
             Step::CheckGates(before) => gates::check(app, job, before).await,
             Step::Load(purpose) => load::receipt(app, job, purpose).await,
             Step::CheckAttempt => load::attempt(app, self.receipt()?).await,
-            Step::Authenticate => token::authenticate(app, job).await,
+            Step::Authenticate => token::authenticate(app, job, self.opened).await,
             Step::DoubtRefusal(answer) => Ok(token::doubt_refusal(app, job, answer)),
             Step::LogBlocked(cause) => Ok(claim::log_blocked(job, &cause)),
             Step::Claim(kind) => claim::claim(app, job, kind).await,
@@ -101,12 +107,12 @@ impl Run<'_> {
             Step::FindOpenCredit => note::find_open_credit(app, self.receipt()?, self.invoice()?).await,
             Step::AwaitVerdict(awaited) => note::await_verdict(app, job, &self.awaited(awaited)?).await,
             Step::ClearNote => note::clear(app, self.receipt()?, self.invoice()?).await,
-            Step::Submit => submit::submit(app, job, &self.session()?, self.receipt()?).await,
-            Step::LookUp(why) => look_up::look_up(app, job, &self.session()?, self.receipt()?, why).await,
+            Step::Submit => submit::submit(app, job, self.session()?, self.receipt()?).await,
+            Step::LookUp(why) => look_up::look_up(app, job, self.session()?, self.receipt()?, why).await,
             Step::PollEarlier(said, track_id) => {
-                Ok(poll::poll_earlier(&self.session()?, self.receipt()?, said, track_id).await)
+                Ok(poll::poll_earlier(self.session()?, self.receipt()?, said, track_id).await)
             }
-            Step::Poll => poll::poll(app, self.receipt()?).await,
+            Step::Poll => poll::poll(app, self.receipt()?, self.opened).await,
             Step::RecordNegative(what) => lost::record_negative(app, self.receipt()?, what).await,
             Step::ForgetNegatives => lost::forget_negatives(app, self.receipt()?).await,
             Step::ReplaceTrack(track_id) => lost::replace_track(app, self.receipt()?, &track_id).await,
@@ -122,10 +128,10 @@ impl Run<'_> {
         }
     }
 
-    fn learn(&mut self, report: Report) -> Happened {
+    fn learn(&mut self, report: Report<'a>) -> Happened {
         match report.learned {
             Some(Learned::Receipt(receipt)) => self.receipt = Some(receipt),
-            Some(Learned::Identity(identity)) => self.identity = Some(identity),
+            Some(Learned::Session(session)) => self.session = Some(session),
             Some(Learned::Invoice(invoice)) => {
                 self.invoice = Some(invoice);
                 self.invoice_reads += 1;
@@ -170,9 +176,8 @@ impl Run<'_> {
         }
     }
 
-    fn session(&self) -> Result<Session<'_>, StoreError> {
-        let identity = self.identity.as_deref().ok_or_else(|| too_early("the certificate"))?;
-        Ok(self.app.session(&self.job.scope(), identity))
+    fn session(&self) -> Result<&Session<'a>, StoreError> {
+        self.session.as_ref().ok_or_else(|| too_early("the certificate"))
     }
 }
 
@@ -186,9 +191,9 @@ fn standing(receipt: &Receipt) -> Standing {
         state: receipt.state,
         environment: receipt.scope.environment,
         has_look_up: where_to_look(receipt.scope.environment, receipt.is_sent_as_summary()).is_some(),
-        sends: receipt.sending.attempts,
+        sends: receipt.send_attempt,
         lease_until: receipt.lease_until,
-        negatives: receipt.sending.lookup_negatives,
+        negatives: receipt.lookup_negatives,
         has_track_id: receipt.track_id.is_some(),
         submitted_at: receipt.submitted_at.unwrap_or(receipt.created_at),
         invoice_reads: 0,

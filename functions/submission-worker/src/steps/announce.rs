@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use ecf::sending::Effect;
 use ecf_runtime::telemetry;
-use ecf_store::{ExchangeJob, Receipt, ReceiptJob, StoreError, SubmissionJob, WebhookJob, receipts::OutboxEntry};
+use ecf_store::{ExchangeJob, OutboxEntry, Receipt, ReceiptJob, StoreError, SubmissionJob, WebhookJob};
 
 use crate::App;
 use crate::report::{Happened, Report};
 
 /// Carries the effects out in their order. One that fails does not keep the others from it.
-pub(crate) async fn announce(app: &App, receipt: &Receipt, effects: &[Effect]) -> Report {
+pub(crate) async fn announce(app: &App, receipt: &Receipt, effects: &[Effect]) -> Report<'static> {
     for effect in effects {
         let (done, failure) = match effect {
             Effect::Event => (event(app, receipt).await, "event not queued; housekeeping will"),

@@ -4,14 +4,14 @@
 //! what it says: the document may have arrived.
 
 use ecf::sending::{Claim, NotClaimed, Then};
-use ecf_store::{Receipt, StoreError, SubmissionJob, receipts::Claim as Claimed, waits::SEND_LEASE};
+use ecf_store::{Claim as Claimed, Receipt, SubmissionJob, waits::SEND_LEASE};
 
 use crate::App;
-use crate::report::{FailCause, Happened, Report, error_code};
+use crate::report::{FailCause, Happened, Report, Reported, error_code};
 
 const OUTCOME_UNKNOWN: &str = "the send was lost and this environment has no look-up of e-CF sent in full; an operator decides, since a second send would reset the certification";
 
-pub(crate) async fn claim(app: &App, job: &SubmissionJob, claim: Claim) -> Result<Report, StoreError> {
+pub(crate) async fn claim(app: &App, job: &SubmissionJob, claim: Claim) -> Reported {
     let (scope, id, now) = (job.scope(), job.receipt(), app.clock.now());
     let claimed = match claim {
         Claim::First | Claim::Cleared => app.table.claim_send(&scope, &id, now, SEND_LEASE).await?,
@@ -30,34 +30,34 @@ pub(crate) async fn claim(app: &App, job: &SubmissionJob, claim: Claim) -> Resul
 }
 
 /// Gives the claim back: nothing was sent.
-pub(crate) async fn release(app: &App, receipt: &Receipt, then: Then) -> Result<Report, StoreError> {
+pub(crate) async fn release(app: &App, receipt: &Receipt, then: Then) -> Reported {
     app.table
-        .release_send(&receipt.scope, &receipt.public_id, receipt.sending.attempts)
+        .release_send(&receipt.scope, &receipt.public_id, receipt.send_attempt)
         .await?;
     Ok(Happened::Released(then).into())
 }
 
 /// Ends the claim without waiting for its lease: the document may have arrived.
-pub(crate) async fn record_answer_lost(app: &App, receipt: &Receipt, then: Then) -> Result<Report, StoreError> {
+pub(crate) async fn record_answer_lost(app: &App, receipt: &Receipt, then: Then) -> Reported {
     let (scope, id, now) = (&receipt.scope, &receipt.public_id, app.clock.now());
     app.table
-        .record_answer_lost(scope, id, receipt.sending.attempts, now)
+        .record_answer_lost(scope, id, receipt.send_attempt, now)
         .await?;
     Ok(Happened::AnswerLost(then).into())
 }
 
 /// Leaves a receipt whose send may have arrived to the operator, where it cannot be looked up.
-pub(crate) async fn record_outcome_unknown(app: &App, receipt: &Receipt) -> Result<Report, StoreError> {
+pub(crate) async fn record_outcome_unknown(app: &App, receipt: &Receipt) -> Reported {
     let (scope, id, now) = (&receipt.scope, &receipt.public_id, app.clock.now());
     app.table
-        .record_outcome_unknown(scope, id, receipt.sending.attempts, OUTCOME_UNKNOWN, now)
+        .record_outcome_unknown(scope, id, receipt.send_attempt, OUTCOME_UNKNOWN, now)
         .await?;
     tracing::error!(receipt.id = %id, "the outcome of a send is unknown and cannot be looked up");
     Ok(Happened::Finished.into())
 }
 
 /// Logs why a receipt whose send may have arrived cannot be looked up.
-pub(crate) fn log_blocked(job: &SubmissionJob, cause: &FailCause) -> Report {
+pub(crate) fn log_blocked(job: &SubmissionJob, cause: &FailCause) -> Report<'static> {
     tracing::error!(receipt.id = %job.receipt(), code = error_code(cause), "an earlier send cannot be looked up");
     Happened::Logged.into()
 }

@@ -2,15 +2,15 @@
 //! may open.
 
 use ecf::sending::Before;
-use ecf_store::{Receipt, StoreError, SubmissionJob, breaker::Host};
+use ecf_store::{Host, Receipt, SubmissionJob};
 use ecf_taxauth::{Passage, Service, where_to_look};
 use jiff::Timestamp;
 
 use crate::App;
-use crate::report::{Happened, Report};
+use crate::report::{Happened, Report, Reported};
 
 /// Finds out whether the receipt's host is closed.
-pub(crate) async fn check(app: &App, job: &SubmissionJob, before: Before) -> Result<Report, StoreError> {
+pub(crate) async fn check(app: &App, job: &SubmissionJob, before: Before) -> Reported {
     let scope = job.scope();
     let gates = app.tokens.gates();
     let [ecf, fc] = [
@@ -38,7 +38,7 @@ fn is_closed(passage: Passage) -> bool {
     matches!(passage, Passage::Closed(_))
 }
 
-fn open(app: &App, job: &SubmissionJob, before: Before) -> Report {
+fn open(app: &App, job: &SubmissionJob, before: Before) -> Report<'static> {
     // A question that closed the gates counts as an outage, not as an error.
     if matches!(before, Before::Question(_)) {
         app.tell_error(job);
@@ -58,7 +58,7 @@ fn host(receipt: &Receipt) -> Host {
 }
 
 /// Holds the receipt: one that waits for its send becomes `contingency`.
-pub(crate) async fn hold(app: &App, receipt: &Receipt, until: Timestamp) -> Result<Report, StoreError> {
+pub(crate) async fn hold(app: &App, receipt: &Receipt, until: Timestamp) -> Reported {
     if app.table.hold(&receipt.scope, receipt, until, app.clock.now()).await? {
         tracing::info!(receipt.id = %receipt.public_id, state = %receipt.state, %until, "held: the authority is out of reach");
     }
@@ -66,7 +66,7 @@ pub(crate) async fn hold(app: &App, receipt: &Receipt, until: Timestamp) -> Resu
 }
 
 /// Leaves the receipt to the due index until then.
-pub(crate) async fn postpone(app: &App, job: &SubmissionJob, until: Timestamp) -> Result<Report, StoreError> {
+pub(crate) async fn postpone(app: &App, job: &SubmissionJob, until: Timestamp) -> Reported {
     app.table.postpone(&job.scope(), &job.receipt(), until).await?;
     Ok(Happened::Finished.into())
 }

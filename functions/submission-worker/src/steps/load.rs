@@ -1,12 +1,12 @@
 //! Reading the receipt, and the attempt of the certification that it belongs to.
 
 use ecf::sending::Purpose;
-use ecf_store::{Receipt, StoreError, SubmissionJob};
+use ecf_store::{Receipt, SubmissionJob};
 
 use crate::App;
-use crate::report::{Happened, Report, Words};
+use crate::report::{Happened, Report, Reported, Words};
 
-pub(crate) async fn receipt(app: &App, job: &SubmissionJob, purpose: Purpose<Words>) -> Result<Report, StoreError> {
+pub(crate) async fn receipt(app: &App, job: &SubmissionJob, purpose: Purpose<Words>) -> Reported {
     let receipt = app.table.receipt(&job.scope(), &job.receipt()).await?;
     Ok(match receipt {
         Some(receipt) => Report::of_receipt(Happened::Loaded(purpose), receipt),
@@ -14,7 +14,7 @@ pub(crate) async fn receipt(app: &App, job: &SubmissionJob, purpose: Purpose<Wor
     })
 }
 
-pub(crate) async fn attempt(app: &App, receipt: &Receipt) -> Result<Report, StoreError> {
+pub(crate) async fn attempt(app: &App, receipt: &Receipt) -> Reported {
     let is_of_earlier = app
         .table
         .is_of_earlier_attempt(&receipt.scope, receipt.created_at)

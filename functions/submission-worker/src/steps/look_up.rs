@@ -2,14 +2,14 @@
 
 use ecf::sending::{Call, Finding, Judgement, LookUp, Lost};
 use ecf_runtime::telemetry;
-use ecf_store::{Receipt, StoreError, SubmissionJob};
+use ecf_store::{Receipt, SubmissionJob};
 use ecf_taxauth::{
     Judged, ReceiptQuery, Service, Session, Submission, Submissions, SummaryQuery, TaxAuthError, TokenError, Verdict,
     where_to_look,
 };
 
 use crate::App;
-use crate::report::{Happened, Report, Words, judgement};
+use crate::report::{Happened, Reported, Words, judgement};
 
 type Found = Finding<Words>;
 
@@ -19,7 +19,7 @@ pub(crate) async fn look_up(
     session: &Session<'_>,
     receipt: &Receipt,
     why: LookUp<Words>,
-) -> Result<Report, StoreError> {
+) -> Reported {
     let asked = match why {
         LookUp::Lost(Lost::Document) => ask_for_missing(session, receipt).await,
         LookUp::Lost(Lost::Answer) | LookUp::UsedNumber(_) => ask(session, receipt).await,

@@ -2,21 +2,18 @@
 
 use ecf::sending::Lost;
 use ecf_runtime::Metric;
-use ecf_store::{
-    Receipt, StoreError,
-    receipts::{NotFoundBy, Recorded},
-};
+use ecf_store::{NotFoundBy, Receipt, Recorded};
 
 use crate::App;
-use crate::report::{Happened, Report};
+use crate::report::{Happened, Report, Reported};
 
 /// Counts a look-up that found nothing, at most one a minute.
-pub(crate) async fn record_negative(app: &App, receipt: &Receipt, lost: Lost) -> Result<Report, StoreError> {
+pub(crate) async fn record_negative(app: &App, receipt: &Receipt, lost: Lost) -> Reported {
     let (scope, id, now) = (&receipt.scope, &receipt.public_id, app.clock.now());
     let recorded = match lost {
         Lost::Answer => {
             app.table
-                .record_lookup_negative(scope, id, receipt.sending.attempts, now)
+                .record_lookup_negative(scope, id, receipt.send_attempt, now)
                 .await?
         }
         Lost::Document => app.table.record_not_found(scope, receipt, now).await?,
@@ -30,7 +27,7 @@ pub(crate) async fn record_negative(app: &App, receipt: &Receipt, lost: Lost) ->
 }
 
 /// Forgets look-ups that found nothing: the authority knows the document again.
-pub(crate) async fn forget_negatives(app: &App, receipt: &Receipt) -> Result<Report, StoreError> {
+pub(crate) async fn forget_negatives(app: &App, receipt: &Receipt) -> Reported {
     app.table
         .record_found_again(&receipt.scope, receipt, app.clock.now())
         .await?;
@@ -38,7 +35,7 @@ pub(crate) async fn forget_negatives(app: &App, receipt: &Receipt) -> Result<Rep
 }
 
 /// Takes the track id by which the authority has the document.
-pub(crate) async fn replace_track(app: &App, receipt: &Receipt, track_id: &str) -> Result<Report, StoreError> {
+pub(crate) async fn replace_track(app: &App, receipt: &Receipt, track_id: &str) -> Reported {
     let now = app.clock.now();
     let replaced = app.table.replace_track(&receipt.scope, receipt, track_id, now).await?;
     let Recorded::Now(receipt) = replaced else {
@@ -49,7 +46,7 @@ pub(crate) async fn replace_track(app: &App, receipt: &Receipt, track_id: &str) 
 }
 
 /// Returns the receipt to its send, as if the answer to the send had been lost: the same bytes are sent again.
-pub(crate) async fn return_to_send(app: &App, receipt: &Receipt) -> Result<Report, StoreError> {
+pub(crate) async fn return_to_send(app: &App, receipt: &Receipt) -> Reported {
     let (scope, now) = (&receipt.scope, app.clock.now());
     let returned = app
         .table

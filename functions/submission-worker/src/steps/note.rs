@@ -1,17 +1,14 @@
 //! A held note and the receipt that it modifies. Everything that is lost on the way is found by the due index.
 
 use ecf::sending::Invoice;
-use ecf_store::{
-    Receipt, ReceiptId, StoreError, SubmissionJob,
-    receipts::{ModifiedReceipt, NoteCleared},
-};
+use ecf_store::{Cleared, ModifiedReceipt, Receipt, ReceiptId, StoreError, SubmissionJob};
 use jiff::SignedDuration;
 
 use crate::App;
-use crate::report::{Happened, Learned, Report};
+use crate::report::{Happened, Learned, Report, Reported};
 
 /// Reads who has the modified number now.
-pub(crate) async fn read_invoice(app: &App, note: &Receipt) -> Result<Report, StoreError> {
+pub(crate) async fn read_invoice(app: &App, note: &Receipt) -> Reported {
     let Some(tie) = note.note else {
         return Ok(Happened::NoInvoiceNamed.into());
     };
@@ -40,11 +37,7 @@ async fn patience(app: &App, note: &Receipt) -> Result<Option<SignedDuration>, S
 }
 
 /// Looks for another credit note on the modified receipt that has no verdict.
-pub(crate) async fn find_open_credit(
-    app: &App,
-    note: &Receipt,
-    modified: &ModifiedReceipt,
-) -> Result<Report, StoreError> {
+pub(crate) async fn find_open_credit(app: &App, note: &Receipt, modified: &ModifiedReceipt) -> Reported {
     let open = app.table.open_credit(&note.scope, modified, &note.public_id).await?;
     Ok(match open {
         Some(credit) => Report::of(Happened::OpenCredit, Learned::OpenCredit(credit)),
@@ -53,7 +46,7 @@ pub(crate) async fn find_open_credit(
 }
 
 /// Leaves the note's id at the receipt whose verdict it awaits: the worker that records the verdict enqueues the note.
-pub(crate) async fn await_verdict(app: &App, job: &SubmissionJob, awaited: &ReceiptId) -> Result<Report, StoreError> {
+pub(crate) async fn await_verdict(app: &App, job: &SubmissionJob, awaited: &ReceiptId) -> Reported {
     let is_awaited = app.table.await_verdict(&job.scope(), awaited, &job.receipt()).await?;
     let happened = if is_awaited {
         Happened::Finished
@@ -64,11 +57,11 @@ pub(crate) async fn await_verdict(app: &App, job: &SubmissionJob, awaited: &Rece
 }
 
 /// Lets the note go to its send.
-pub(crate) async fn clear(app: &App, note: &Receipt, modified: &ModifiedReceipt) -> Result<Report, StoreError> {
+pub(crate) async fn clear(app: &App, note: &Receipt, modified: &ModifiedReceipt) -> Reported {
     let now = app.clock.now();
     let happened = match app.table.clear_note(&note.scope, note, modified, now).await? {
-        NoteCleared::NotCovered => Happened::InvoiceChanged,
-        NoteCleared::Now(_) | NoteCleared::Already(_) | NoteCleared::Missing => Happened::NoteCleared,
+        Cleared::NotCovered => Happened::InvoiceChanged,
+        Cleared::Now(_) | Cleared::Already(_) | Cleared::Missing => Happened::NoteCleared,
     };
     Ok(happened.into())
 }

@@ -1,19 +1,26 @@
 //! Asking for the verdict of a submitted receipt.
 
+use std::sync::{Arc, OnceLock};
+
 use ecf::sending::{Finding, LookUp, Said};
 use ecf_runtime::telemetry;
 use ecf_store::{Receipt, StoreError};
 use ecf_taxauth::{Judged, ResultQuery, Session, TaxAuthError};
+use xmldsig::Identity;
 
 use crate::App;
 use crate::report::{Happened, Learned, Report, Words, judgement};
 
-pub(crate) async fn poll(app: &App, receipt: &Receipt) -> Result<Report, StoreError> {
+pub(crate) async fn poll<'a>(
+    app: &'a App,
+    receipt: &Receipt,
+    opened: &'a OnceLock<Arc<Identity>>,
+) -> Result<Report<'a>, StoreError> {
     let Some(identity) = app.identities.of(&receipt.scope.company, app.clock.now()).await? else {
         tracing::error!(receipt.id = %receipt.public_id, "the company has no certificate to ask for the verdict with");
         return Ok(Happened::NoCertificate.into());
     };
-    let session = app.session(&receipt.scope, &identity);
+    let session = app.session(&receipt.scope, opened.get_or_init(|| identity));
     let track_id = receipt.track_id.as_deref().unwrap_or_default();
     let happened = match result(&session, receipt, track_id).await {
         Ok(judged) => {
@@ -25,7 +32,7 @@ pub(crate) async fn poll(app: &App, receipt: &Receipt) -> Result<Report, StoreEr
             Happened::PollFailed(error.retry_after())
         }
     };
-    Ok(Report::of(happened, Learned::Identity(identity)))
+    Ok(Report::of(happened, Learned::Session(session)))
 }
 
 /// Asks for the verdict on an earlier copy of the receipt.
@@ -34,7 +41,7 @@ pub(crate) async fn poll_earlier(
     receipt: &Receipt,
     said: Said<Words>,
     track_id: String,
-) -> Report {
+) -> Report<'static> {
     let finding = match result(session, receipt, &track_id).await {
         Ok(judged) => {
             let (judgement, answer) = judgement(judged);

@@ -3,16 +3,13 @@
 use ecf::sending::Verdict;
 use ecf::{Environment, ReceiptState, ReceiptType};
 use ecf_runtime::Metric;
-use ecf_store::{
-    Receipt, StoreError,
-    receipts::{Failure, OutboxEntry, Recorded},
-};
+use ecf_store::{Failure, OutboxEntry, Receipt, Recorded, StoreError};
 
 use crate::App;
-use crate::report::{FailCause, Happened, Report, Words, error_code};
+use crate::report::{FailCause, Happened, Report, Reported, Words, error_code};
 
 /// The authority has the document, under this identifier.
-pub(crate) async fn track(app: &App, receipt: &Receipt, track_id: &str) -> Result<Report, StoreError> {
+pub(crate) async fn track(app: &App, receipt: &Receipt, track_id: &str) -> Reported {
     app.table
         .record_submitted(&receipt.scope, &receipt.public_id, track_id, app.clock.now())
         .await?;
@@ -20,7 +17,7 @@ pub(crate) async fn track(app: &App, receipt: &Receipt, track_id: &str) -> Resul
 }
 
 /// Records one final state. Whoever wrote it first announces and counts it; anybody else finds it done.
-pub(crate) async fn verdict(app: &App, receipt: &Receipt, verdict: Verdict<Words>) -> Result<Report, StoreError> {
+pub(crate) async fn verdict(app: &App, receipt: &Receipt, verdict: Verdict<Words>) -> Reported {
     let Verdict {
         state,
         secuencia_utilizada,
@@ -37,7 +34,7 @@ pub(crate) async fn verdict(app: &App, receipt: &Receipt, verdict: Verdict<Words
     if goes_to_buyer(app, receipt, state).await? {
         outbox.push(OutboxEntry::Exchange);
     }
-    let verdict = ecf_store::receipts::Verdict {
+    let verdict = ecf_store::Verdict {
         state,
         track_id,
         error_code: answer.error_code().filter(|_| with_words).map(str::to_owned),
@@ -89,7 +86,7 @@ fn emit(app: &App, receipt: &Receipt) {
 }
 
 /// Stops the receipt with a reason that the caller can read.
-pub(crate) async fn failure(app: &App, receipt: &Receipt, cause: &FailCause) -> Result<Report, StoreError> {
+pub(crate) async fn failure(app: &App, receipt: &Receipt, cause: &FailCause) -> Reported {
     let code = error_code(cause);
     let words = cause.answer().and_then(|answer| answer.words());
     let modifies = receipt.note.map(|note| note.modifies.to_string());

@@ -8,7 +8,7 @@ use ecf_store::{ArtifactKind, Receipt, StoreError, SubmissionJob};
 use ecf_taxauth::{Answer, Judged, Sent, Session, TaxAuthError, TokenError, Upload};
 
 use crate::App;
-use crate::report::{Happened, Report, judgement};
+use crate::report::{Happened, Reported, judgement};
 
 /// How long a send may take: the worker's time limit, and well within the lease.
 const SEND_LIMIT: Duration = Duration::from_secs(60);
@@ -18,12 +18,7 @@ enum Response {
     Judged(Judged),
 }
 
-pub(crate) async fn submit(
-    app: &App,
-    job: &SubmissionJob,
-    session: &Session<'_>,
-    receipt: &Receipt,
-) -> Result<Report, StoreError> {
+pub(crate) async fn submit(app: &App, job: &SubmissionJob, session: &Session<'_>, receipt: &Receipt) -> Reported {
     let upload = match upload(app, receipt).await {
         Ok(Some(upload)) => upload,
         Ok(None) => return Ok(Happened::NoDocument.into()),

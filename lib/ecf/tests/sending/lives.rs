@@ -336,7 +336,7 @@ impl World {
             Step::ForgetNegatives => {
                 if self.receipt.is_still(&seen) {
                     self.receipt.negatives = 0;
-                    self.receipt.sending.looked_up_at = None;
+                    self.receipt.looked_up_at = None;
                     self.negatives = Some(0);
                 }
                 Happened::NegativesForgotten
@@ -344,7 +344,7 @@ impl World {
             Step::ReplaceTrack(track_id) if self.receipt.is_still(&seen) => {
                 self.receipt.track_id = Some(track_id);
                 self.receipt.negatives = 0;
-                self.receipt.sending.looked_up_at = None;
+                self.receipt.looked_up_at = None;
                 worker.seen = Some(self.receipt.clone());
                 Happened::TrackReplaced
             }

@@ -56,7 +56,7 @@ impl Receipt {
     fn end_lease(&mut self) {
         self.lease_until = None;
         self.negatives = 0;
-        self.sending.looked_up_at = None;
+        self.looked_up_at = None;
     }
 
     /// `Err`: why not; `Err(None)`: another worker holds it.
@@ -121,13 +121,10 @@ impl Receipt {
     }
 
     fn counts(&mut self, now: Timestamp) -> bool {
-        let is_apart = self
-            .sending
-            .looked_up_at
-            .is_none_or(|last| last <= now - LOOKUP_SPACING);
+        let is_apart = self.looked_up_at.is_none_or(|last| last <= now - LOOKUP_SPACING);
         if is_apart {
             self.negatives += 1;
-            self.sending.looked_up_at = Some(now);
+            self.looked_up_at = Some(now);
         }
         is_apart
     }
@@ -156,7 +153,7 @@ impl Receipt {
             self.state = ReceiptState::Signed;
             self.lease_until = Some(now);
             self.negatives = LOOKUPS_BEFORE_RESEND;
-            self.sending.looked_up_at = None;
+            self.looked_up_at = None;
             self.track_id = None;
         }
         is_lost
