@@ -128,7 +128,7 @@ async fn make(
         is_listed: true,
     };
     let document = PeerDocument {
-        file_name: &format!("{}{}.xml", receipt.company_rnc, signed.encf),
+        file_name: &format!("{}{}.xml", receipt.fiscal.company_rnc, signed.encf),
         xml: &xml,
     };
     let sent = exchange

@@ -103,6 +103,7 @@ pub(crate) async fn resolve(app: &App, one: &OneReceipt, outcome: Outcome) -> Re
 fn may_be_resolved(seen: &Receipt, outcome: &Outcome, now: Timestamp) -> Result<(), OperatorError> {
     let refused = |code, message| Err(OperatorError::refused(code, message));
     let lost_send = seen
+        .sending
         .lease_until
         .filter(|_| matches!(seen.state, ReceiptState::Signed | ReceiptState::Contingency));
     if seen.state == ReceiptState::Submitted && seen.error_code.as_deref() == Some(OUTCOME_UNKNOWN) {

@@ -27,7 +27,9 @@ use std::time::Duration;
 use ecf::Environment;
 use ecf_runtime::env::Env;
 use ecf_runtime::{Clock, Message, Metric, Metrics, Outcome};
-use ecf_store::{Artifacts, Clients, Identities, Profiles, QueueUrls, Queues, Scope, StoreError, SubmissionJob, Table, Vault};
+use ecf_store::{
+    Artifacts, Clients, Identities, Profiles, QueueUrls, Queues, Scope, StoreError, SubmissionJob, Table, Vault,
+};
 use ecf_taxauth::{Endpoints, Session, TaxAuth, TimeOuts, Tokens};
 use xmldsig::Identity;
 

@@ -1,7 +1,7 @@
 //! What a step reports: what happened, and what it learned for the steps that follow.
 
 use ecf::sending::{self, Grounds, Judgement};
-use ecf_store::{ModifiedReceipt, Receipt, ReceiptId, StoreError};
+use ecf_store::{Receipt, ReceiptId, StoreError, receipts::ModifiedReceipt};
 use ecf_taxauth::{Answer, Judged, Session, Verdict};
 
 /// An answer of the authority, as it came.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ecf::sending::{self, Awaited, Standing, Task, decide};
 use ecf_runtime::{Outcome, telemetry};
-use ecf_store::{ModifiedReceipt, Receipt, ReceiptId, ReceiptJob, StoreError, SubmissionJob};
+use ecf_store::{Receipt, ReceiptId, ReceiptJob, StoreError, SubmissionJob, receipts::ModifiedReceipt};
 use ecf_taxauth::{Session, where_to_look};
 use xmldsig::Identity;
 
@@ -191,11 +191,11 @@ fn standing(receipt: &Receipt) -> Standing {
         state: receipt.state,
         environment: receipt.scope.environment,
         has_look_up: where_to_look(receipt.scope.environment, receipt.is_sent_as_summary()).is_some(),
-        sends: receipt.send_attempt,
-        lease_until: receipt.lease_until,
-        negatives: receipt.lookup_negatives,
-        has_track_id: receipt.track_id.is_some(),
-        submitted_at: receipt.submitted_at.unwrap_or(receipt.created_at),
+        sends: receipt.sending.attempts,
+        lease_until: receipt.sending.lease_until,
+        negatives: receipt.sending.lookup_negatives,
+        has_track_id: receipt.sending.track_id.is_some(),
+        submitted_at: receipt.sending.submitted_at.unwrap_or(receipt.created_at),
         invoice_reads: 0,
     }
 }

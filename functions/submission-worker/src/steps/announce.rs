@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use ecf::sending::Effect;
 use ecf_runtime::telemetry;
-use ecf_store::{ExchangeJob, OutboxEntry, Receipt, ReceiptJob, StoreError, SubmissionJob, WebhookJob};
+use ecf_store::{ExchangeJob, Receipt, ReceiptJob, StoreError, SubmissionJob, WebhookJob, receipts::OutboxEntry};
 
 use crate::App;
 use crate::report::{Happened, Report};
@@ -59,7 +59,13 @@ async fn notes(app: &App, receipt: &Receipt) {
 async fn count(app: &App, receipt: &Receipt) -> Result<(), StoreError> {
     let (scope, day) = (&receipt.scope, receipt.day());
     app.table
-        .count_verdict(scope, day, receipt.ecf_type, receipt.state, &receipt.monto_total)
+        .count_verdict(
+            scope,
+            day,
+            receipt.fiscal.ecf_type,
+            receipt.state,
+            &receipt.fiscal.monto_total,
+        )
         .await
 }
 

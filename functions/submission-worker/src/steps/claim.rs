@@ -4,7 +4,7 @@
 //! what it says: the document may have arrived.
 
 use ecf::sending::{Claim, NotClaimed, Then};
-use ecf_store::{Claim as Claimed, Receipt, SubmissionJob, waits::SEND_LEASE};
+use ecf_store::{Receipt, SubmissionJob, receipts::Claim as Claimed, waits::SEND_LEASE};
 
 use crate::App;
 use crate::report::{FailCause, Happened, Report, Reported, error_code};
@@ -32,7 +32,7 @@ pub(crate) async fn claim(app: &App, job: &SubmissionJob, claim: Claim) -> Repor
 /// Gives the claim back: nothing was sent.
 pub(crate) async fn release(app: &App, receipt: &Receipt, then: Then) -> Reported {
     app.table
-        .release_send(&receipt.scope, &receipt.public_id, receipt.send_attempt)
+        .release_send(&receipt.scope, &receipt.public_id, receipt.sending.attempts)
         .await?;
     Ok(Happened::Released(then).into())
 }
@@ -41,7 +41,7 @@ pub(crate) async fn release(app: &App, receipt: &Receipt, then: Then) -> Reporte
 pub(crate) async fn record_answer_lost(app: &App, receipt: &Receipt, then: Then) -> Reported {
     let (scope, id, now) = (&receipt.scope, &receipt.public_id, app.clock.now());
     app.table
-        .record_answer_lost(scope, id, receipt.send_attempt, now)
+        .record_answer_lost(scope, id, receipt.sending.attempts, now)
         .await?;
     Ok(Happened::AnswerLost(then).into())
 }
@@ -50,7 +50,7 @@ pub(crate) async fn record_answer_lost(app: &App, receipt: &Receipt, then: Then)
 pub(crate) async fn record_outcome_unknown(app: &App, receipt: &Receipt) -> Reported {
     let (scope, id, now) = (&receipt.scope, &receipt.public_id, app.clock.now());
     app.table
-        .record_outcome_unknown(scope, id, receipt.send_attempt, OUTCOME_UNKNOWN, now)
+        .record_outcome_unknown(scope, id, receipt.sending.attempts, OUTCOME_UNKNOWN, now)
         .await?;
     tracing::error!(receipt.id = %id, "the outcome of a send is unknown and cannot be looked up");
     Ok(Happened::Finished.into())

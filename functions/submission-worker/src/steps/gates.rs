@@ -2,7 +2,7 @@
 //! may open.
 
 use ecf::sending::Before;
-use ecf_store::{Host, Receipt, SubmissionJob};
+use ecf_store::{Receipt, SubmissionJob, breaker::Host};
 use ecf_taxauth::{Passage, Service, where_to_look};
 use jiff::Timestamp;
 
@@ -49,7 +49,7 @@ fn open(app: &App, job: &SubmissionJob, before: Before) -> Report<'static> {
 /// The host that the receipt's next call goes to, its token aside.
 fn host(receipt: &Receipt) -> Host {
     let is_summary = receipt.is_sent_as_summary();
-    match receipt.lease_until {
+    match receipt.sending.lease_until {
         // Its send may have arrived: it is looked up first.
         Some(_) => where_to_look(receipt.scope.environment, is_summary).map_or(Host::Ecf, Service::host),
         None if is_summary => Host::Fc,

@@ -50,10 +50,10 @@ pub(crate) async fn look_up(
 
 /// Asks for the receipt's number where this environment keeps it.
 async fn ask(session: &Session<'_>, receipt: &Receipt) -> Result<Found, TaxAuthError> {
-    let Some(signed) = &receipt.signed else {
+    let Some(signed) = &receipt.fiscal.signed else {
         return Ok(Found::Unclear);
     };
-    let rnc_emisor = &receipt.company_rnc;
+    let rnc_emisor = &receipt.fiscal.company_rnc;
     match where_to_look(session.environment(), receipt.is_sent_as_summary()) {
         Some(Service::ConsultaRfce) => {
             let query = SummaryQuery {
@@ -73,11 +73,15 @@ async fn ask(session: &Session<'_>, receipt: &Receipt) -> Result<Found, TaxAuthE
 
 /// Asks for a number whose track id the authority does not find. The track id may still be in the list of the number.
 async fn ask_for_missing(session: &Session<'_>, receipt: &Receipt) -> Result<Found, TaxAuthError> {
-    let Some(signed) = &receipt.signed else {
+    let Some(signed) = &receipt.fiscal.signed else {
         return Ok(Found::Unclear);
     };
-    match session.submissions(&receipt.company_rnc, &signed.encf).await? {
-        Submissions::Found(found) if found.iter().any(|one| Some(&one.track_id) == receipt.track_id.as_ref()) => {
+    match session.submissions(&receipt.fiscal.company_rnc, &signed.encf).await? {
+        Submissions::Found(found)
+            if found
+                .iter()
+                .any(|one| Some(&one.track_id) == receipt.sending.track_id.as_ref()) =>
+        {
             // The document is there. Other bytes under the number do not make it disappear.
             Ok(match state(session, receipt).await? {
                 Found::Nothing => Found::Unclear,
@@ -98,7 +102,8 @@ async fn of_submissions(
     mut found: Vec<Submission>,
 ) -> Result<Found, TaxAuthError> {
     found.retain(|one| {
-        Some(&one.track_id) != receipt.track_id.as_ref() && !receipt.earlier_track_ids.contains(&one.track_id)
+        Some(&one.track_id) != receipt.sending.track_id.as_ref()
+            && !receipt.sending.earlier_track_ids.contains(&one.track_id)
     });
     if let Some(place) = found.iter().position(|one| one.verdict.is_acceptance()) {
         // Somebody may have used the number with another system: the state tells whose bytes were accepted.
@@ -117,7 +122,7 @@ async fn of_submissions(
         Some(last) if !is_rejected(&last) || !found.iter().all(is_rejected) => Found::Unclear,
         // The earlier receipt may have been sent twice: whose rejection this is cannot be told, and a copy that was rejected
         // and left its number free does no harm to another.
-        Some(_) if !receipt.earlier_track_ids.is_empty() => Found::Nothing,
+        Some(_) if !receipt.sending.earlier_track_ids.is_empty() => Found::Nothing,
         Some(last) => Found::Track(last.track_id),
         None => Found::Nothing,
     })
@@ -125,12 +130,12 @@ async fn of_submissions(
 
 /// The state of the number, if its bytes are ours.
 async fn state(session: &Session<'_>, receipt: &Receipt) -> Result<Found, TaxAuthError> {
-    let Some(signed) = &receipt.signed else {
+    let Some(signed) = &receipt.fiscal.signed else {
         return Ok(Found::Unclear);
     };
-    let rnc_comprador = receipt.rnc_comprador.as_deref().and_then(|rnc| rnc.parse().ok());
+    let rnc_comprador = receipt.fiscal.rnc_comprador.as_deref().and_then(|rnc| rnc.parse().ok());
     let query = ReceiptQuery {
-        rnc_emisor: &receipt.company_rnc,
+        rnc_emisor: &receipt.fiscal.company_rnc,
         encf: &signed.encf,
         rnc_comprador: rnc_comprador.as_ref(),
         codigo_seguridad: &signed.security_code,

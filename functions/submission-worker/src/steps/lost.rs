@@ -2,7 +2,10 @@
 
 use ecf::sending::Lost;
 use ecf_runtime::Metric;
-use ecf_store::{NotFoundBy, Receipt, Recorded};
+use ecf_store::{
+    Receipt,
+    receipts::{NotFoundBy, Recorded},
+};
 
 use crate::App;
 use crate::report::{Happened, Report, Reported};
@@ -13,7 +16,7 @@ pub(crate) async fn record_negative(app: &App, receipt: &Receipt, lost: Lost) ->
     let recorded = match lost {
         Lost::Answer => {
             app.table
-                .record_lookup_negative(scope, id, receipt.send_attempt, now)
+                .record_lookup_negative(scope, id, receipt.sending.attempts, now)
                 .await?
         }
         Lost::Document => app.table.record_not_found(scope, receipt, now).await?,

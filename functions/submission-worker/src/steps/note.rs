@@ -1,7 +1,10 @@
 //! A held note and the receipt that it modifies. Everything that is lost on the way is found by the due index.
 
 use ecf::sending::Invoice;
-use ecf_store::{Cleared, ModifiedReceipt, Receipt, ReceiptId, StoreError, SubmissionJob};
+use ecf_store::{
+    Receipt, ReceiptId, StoreError, SubmissionJob,
+    receipts::{ModifiedReceipt, NoteCleared},
+};
 use jiff::SignedDuration;
 
 use crate::App;
@@ -60,8 +63,8 @@ pub(crate) async fn await_verdict(app: &App, job: &SubmissionJob, awaited: &Rece
 pub(crate) async fn clear(app: &App, note: &Receipt, modified: &ModifiedReceipt) -> Reported {
     let now = app.clock.now();
     let happened = match app.table.clear_note(&note.scope, note, modified, now).await? {
-        Cleared::NotCovered => Happened::InvoiceChanged,
-        Cleared::Now(_) | Cleared::Already(_) | Cleared::Missing => Happened::NoteCleared,
+        NoteCleared::NotCovered => Happened::InvoiceChanged,
+        NoteCleared::Now(_) | NoteCleared::Already(_) | NoteCleared::Missing => Happened::NoteCleared,
     };
     Ok(happened.into())
 }

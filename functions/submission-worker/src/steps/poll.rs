@@ -21,7 +21,7 @@ pub(crate) async fn poll<'a>(
         return Ok(Happened::NoCertificate.into());
     };
     let session = app.session(&receipt.scope, opened.get_or_init(|| identity));
-    let track_id = receipt.track_id.as_deref().unwrap_or_default();
+    let track_id = receipt.sending.track_id.as_deref().unwrap_or_default();
     let happened = match result(&session, receipt, track_id).await {
         Ok(judged) => {
             let (judgement, answer) = judgement(judged);
@@ -56,7 +56,7 @@ pub(crate) async fn poll_earlier(
 async fn result(session: &Session<'_>, receipt: &Receipt, track_id: &str) -> Result<Judged, TaxAuthError> {
     let submission = ResultQuery {
         track_id,
-        rnc_emisor: &receipt.company_rnc,
+        rnc_emisor: &receipt.fiscal.company_rnc,
         encf: receipt.encf(),
     };
     session.result(submission).await

@@ -3,7 +3,10 @@
 use ecf::sending::Verdict;
 use ecf::{Environment, ReceiptState, ReceiptType};
 use ecf_runtime::Metric;
-use ecf_store::{Failure, OutboxEntry, Receipt, Recorded, StoreError};
+use ecf_store::{
+    Receipt, StoreError,
+    receipts::{Failure, OutboxEntry, Recorded},
+};
 
 use crate::App;
 use crate::report::{FailCause, Happened, Report, Reported, Words, error_code};
@@ -34,7 +37,7 @@ pub(crate) async fn verdict(app: &App, receipt: &Receipt, verdict: Verdict<Words
     if goes_to_buyer(app, receipt, state).await? {
         outbox.push(OutboxEntry::Exchange);
     }
-    let verdict = ecf_store::Verdict {
+    let verdict = ecf_store::receipts::Verdict {
         state,
         track_id,
         error_code: answer.error_code().filter(|_| with_words).map(str::to_owned),
@@ -63,7 +66,7 @@ pub(crate) async fn verdict(app: &App, receipt: &Receipt, verdict: Verdict<Words
 
 /// Whether the receipt goes to its buyer now. Only a type 45 depends on what the company wants.
 async fn goes_to_buyer(app: &App, receipt: &Receipt, state: ReceiptState) -> Result<bool, StoreError> {
-    if receipt.ecf_type != ReceiptType::E45 {
+    if receipt.fiscal.ecf_type != ReceiptType::E45 {
         return Ok(receipt.goes_to_buyer(state, false));
     }
     let company = app.profiles.of(&receipt.scope.company, app.clock.now()).await?;

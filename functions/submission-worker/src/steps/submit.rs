@@ -48,7 +48,9 @@ pub(crate) async fn submit(app: &App, job: &SubmissionJob, session: &Session<'_>
 }
 
 async fn upload(app: &App, receipt: &Receipt) -> Result<Option<Upload>, StoreError> {
-    let Some(signed) = &receipt.signed else { return Ok(None) };
+    let Some(signed) = &receipt.fiscal.signed else {
+        return Ok(None);
+    };
     let (kind, hash) = match &signed.rfce {
         Some(rfce) => (ArtifactKind::Rfce, rfce),
         None => (ArtifactKind::SignedXml, &signed.signed_xml),
@@ -57,7 +59,7 @@ async fn upload(app: &App, receipt: &Receipt) -> Result<Option<Upload>, StoreErr
         .artifacts
         .get(&receipt.scope, receipt.created_at, &receipt.public_id, kind, hash)
         .await?;
-    Ok(bytes.map(|bytes| Upload::receipt(&receipt.company_rnc, &signed.encf, bytes.to_vec())))
+    Ok(bytes.map(|bytes| Upload::receipt(&receipt.fiscal.company_rnc, &signed.encf, bytes.to_vec())))
 }
 
 fn refused(answer: Box<Answer>) -> Happened {
