@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use ecf::{Ecf, Environment, FailReason, Numbered, ReceiptState};
-use ecf_api::{ApiError, Caller, CodedError, DocumentView, NotingCaller, ValidJson, ValidQuery, ValidationError};
+use ecf_api::{ApiError, Caller, CodedError, NotingCaller, ValidJson, ValidQuery, ValidationError};
 use ecf_store::{
     NextStep, Receipt, ReceiptId,
     numbers::Range,
@@ -28,6 +28,7 @@ use crate::issuer::Issuer;
 use crate::kept::{due, keep};
 use crate::note;
 use crate::record::{Order, create, new_receipt, send, tell};
+use crate::replay;
 use crate::request::{IssueQuery, IssueRequest};
 use crate::signing::{Record, Signer, Unsigned, count_number, signer, with_a_number};
 use crate::validate;
@@ -47,10 +48,10 @@ const FIRST_TRY: std::time::Duration = std::time::Duration::from_secs(5);
     request_body = IssueRequest,
     responses(
         (status = 201, description = "Issued: signed, stored and queued. `deferred`: kept until `scheduled_for`; `received`: kept, to be signed within minutes. Number, code and stamp of these two come when they are signed", body = IssuedView),
-        (status = 200, description = "The key has its receipt already: this is it, whatever the payload. With `validate_only`: the forecast, a `ValidationView`", body = NothingNewView,
+        (status = 200, description = "The key has its receipt already: this is it, whatever the payload; `warnings` has REPETICION-01 when the request differs. With `validate_only`: the forecast, a `ValidationView`", body = NothingNewView,
             headers(("Idempotency-Replayed" = String), ("Idempotency-Payload-Differs" = String))),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
-        (status = 409, description = "The number is used, the range is numbered by the other side, or the certificate does not serve", body = CodedError),
+        (status = 409, description = "The number is used, the range is numbered by the other side, the certificate does not serve, or `on_replay=refuse` and the key has another receipt", body = CodedError),
         (status = 422, description = "Every bad field of the request and the document", body = ValidationError),
         (status = 503, description = "Nothing was kept; send the same request again", body = CodedError),
     ),
@@ -64,12 +65,12 @@ pub(crate) async fn issue(
 ) -> Result<Response, ApiError> {
     let answer = match issue_one(&app, &caller, &query, request).await? {
         Issued::New(view) => (StatusCode::CREATED, Json(view)).into_response(),
-        Issued::Replayed { document, differs } => {
+        Issued::Replayed { view, differs } => {
             let headers = [
                 ("Idempotency-Replayed", "true"),
                 ("Idempotency-Payload-Differs", if differs { "true" } else { "false" }),
             ];
-            (StatusCode::OK, headers, Json(document)).into_response()
+            (StatusCode::OK, headers, Json(view)).into_response()
         }
         Issued::Forecast(view) => Json(view).into_response(),
     };
@@ -85,7 +86,7 @@ pub(crate) enum Issued {
     /// The key already has a receipt; `differs` when its payload was another one.
     Replayed {
         #[serde(flatten)]
-        document: Box<DocumentView>,
+        view: Box<IssuedView>,
         #[serde(skip)]
         differs: bool,
     },
@@ -121,12 +122,18 @@ pub(crate) async fn issue_one(
     }
     let id = ReceiptId::of_receipt(&caller.scope, &request.idempotency_key);
     let payload_hash = request.payload.payload_hash();
-    let replayed = |existing: &Receipt| Issued::Replayed {
-        document: Box::new(app.view(existing)),
-        differs: existing.payload_hash != payload_hash,
+    let replayed = |existing: &Receipt| -> Result<Issued, ApiError> {
+        let warning = replay::compare(app, existing, &request, query, payload_hash)?;
+        Ok(Issued::Replayed {
+            view: Box::new(IssuedView {
+                document: app.view(existing),
+                warnings: warning.into_iter().collect(),
+            }),
+            differs: existing.payload_hash != payload_hash,
+        })
     };
     if let Some(existing) = app.table.receipt(&caller.scope, &id).await? {
-        return Ok(replayed(&existing));
+        return replayed(&existing);
     }
     let settings = settings().await?;
     let now = app.clock.now();
@@ -173,7 +180,7 @@ pub(crate) async fn issue_one(
                 warnings: listed(&warnings),
             })))
         }
-        Created::Replay(existing) => Ok(replayed(&existing)),
+        Created::Replay(existing) => replayed(&existing),
         Created::ModifiedChanged => Err(ApiError::unavailable(std::time::Duration::from_secs(1))
             .caused_by("others kept changing the modified receipt")),
         Created::NumberTaken => Err(number_taken(caller.environment())),

@@ -18,7 +18,7 @@ use crate::App;
 use crate::check::refused;
 use crate::numbering::foresee;
 use crate::record::{Order, create, new_receipt};
-use crate::request::{AMOUNTS, IssueQuery, IssueRequest, ON_CONDITIONAL};
+use crate::request::{AMOUNTS, IssueQuery, IssueRequest, ON_CONDITIONAL, OnReplay};
 
 /// How far ahead a receipt may be scheduled: ranges, rates and rules are known for that time.
 const HORIZON_DAYS: i64 = 30;
@@ -127,6 +127,7 @@ pub(crate) fn thaw(receipt: &Receipt, frozen: &[u8]) -> Result<(IssueRequest, Is
         on_conditional: choice(&frozen, "on_conditional", &ON_CONDITIONAL)?,
         amounts: choice(&frozen, "amounts", &AMOUNTS)?,
         validate_only: false,
+        on_replay: OnReplay::default(),
     };
     Ok((request, query))
 }

@@ -24,6 +24,7 @@ mod note;
 mod numbering;
 mod read;
 mod record;
+mod replay;
 mod request;
 mod signing;
 mod states;

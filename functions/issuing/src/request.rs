@@ -35,7 +35,7 @@ pub(crate) struct IssueRequest {
 
 impl FromFields for IssueRequest {
     fn read(fields: &mut Fields) -> Option<Self> {
-        fields.belong_in_query(&["mode", "on_conditional", "validate_only", "amounts"]);
+        fields.belong_in_query(&["mode", "on_conditional", "validate_only", "amounts", "on_replay"]);
         let idempotency_key = fields.text("idempotency_key").length(1..=100).required();
         let ecf_type = fields.receipt_type("ecf_type").required();
         let payload = fields.object("payload").required();
@@ -71,6 +71,20 @@ pub(crate) struct IssueQuery {
     /// nothing is added.
     #[param(value_type = Option<String>, pattern = "^(scaled|verbatim)$")]
     pub(crate) amounts: Option<Amounts>,
+    /// A repeated `idempotency_key` whose request differs from its receipt: `answer`, 200 with the receipt and the warning
+    /// REPETICION-01, or `refuse`, 409 `replay_differs`. The same request again is 200 either way.
+    #[param(required = false, value_type = String, pattern = "^(answer|refuse)$", default = "answer")]
+    pub(crate) on_replay: OnReplay,
+}
+
+/// What to do with a repeated key whose request differs from the stored receipt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum OnReplay {
+    /// 200 with the stored receipt and a warning.
+    #[default]
+    Answer,
+    /// 409.
+    Refuse,
 }
 
 impl IssueQuery {
@@ -88,6 +102,8 @@ pub(crate) const ON_CONDITIONAL: [(&str, OnConditional); 2] =
     [("refuse", OnConditional::Refuse), ("warn", OnConditional::Warn)];
 /// The values of `amounts`.
 pub(crate) const AMOUNTS: [(&str, Amounts); 2] = [("scaled", Amounts::Scaled), ("verbatim", Amounts::Verbatim)];
+/// The values of `on_replay`.
+const ON_REPLAY: [(&str, OnReplay); 2] = [("answer", OnReplay::Answer), ("refuse", OnReplay::Refuse)];
 
 impl FromFields for IssueQuery {
     fn read(fields: &mut Fields) -> Option<Self> {
@@ -97,11 +113,13 @@ impl FromFields for IssueQuery {
         let on_conditional = fields.choice("on_conditional", &ON_CONDITIONAL).optional();
         let amounts = fields.choice("amounts", &AMOUNTS).optional();
         let validate_only = fields.boolean("validate_only").or(false);
+        let on_replay = fields.choice("on_replay", &ON_REPLAY).or(OnReplay::Answer);
         Some(Self {
             mode,
             on_conditional,
             amounts,
             validate_only,
+            on_replay,
         })
     }
 }

@@ -20,6 +20,8 @@ const FUNCTION: &str = "FunctionName";
 pub enum Metric {
     /// Receipts that were signed.
     ReceiptsIssued,
+    /// Requests that repeated an idempotency key with another document.
+    ReplaysDiffering,
     /// Verdicts of the tax authority.
     ReceiptsAccepted,
     ReceiptsConditionallyAccepted,
@@ -59,6 +61,7 @@ impl Metric {
     pub fn name(self) -> &'static str {
         match self {
             Self::ReceiptsIssued => "ReceiptsIssued",
+            Self::ReplaysDiffering => "ReplaysDiffering",
             Self::ReceiptsAccepted => "ReceiptsAccepted",
             Self::ReceiptsConditionallyAccepted => "ReceiptsConditionallyAccepted",
             Self::ReceiptsRejected => "ReceiptsRejected",

@@ -3,7 +3,7 @@
 use ecf::Environment;
 use ecf_testkit::{Told, send_job};
 use jiff::SignedDuration;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{
     Api, id_of,
@@ -99,7 +99,7 @@ async fn a_repeated_key_answers_with_the_first_receipt_whatever_the_payload() {
     other["payload"]["DetallesItems"]["Item"][0]["NombreItem"] = json!("Otra cosa");
     other["external_id"] = json!("another");
     let answer = api.issue(&other).await;
-    assert_eq!(answer.expect(200), first);
+    assert_eq!(without_warnings(answer.expect(200)), first);
     assert_eq!(answer.header("Idempotency-Replayed"), Some("true"));
     assert_eq!(answer.header("Idempotency-Payload-Differs"), Some("true"));
 
@@ -107,7 +107,7 @@ async fn a_repeated_key_answers_with_the_first_receipt_whatever_the_payload() {
     let answer = api
         .issue(&json!({ "idempotency_key": "invoice-1", "ecf_type": "32", "payload": {} }))
         .await;
-    assert_eq!(answer.expect(200), first);
+    assert_eq!(without_warnings(answer.expect(200)), first);
     assert_eq!(answer.header("Idempotency-Payload-Differs"), Some("true"));
 
     let answer = api.issue(&invoice("invoice-1")).await;
@@ -117,6 +117,112 @@ async fn a_repeated_key_answers_with_the_first_receipt_whatever_the_payload() {
 
     assert_eq!(api.numbers_taken("31").await, 1);
     assert_eq!(api.jobs().await.len(), 1);
+}
+
+fn without_warnings(mut body: Value) -> Value {
+    body.as_object_mut().unwrap().remove("warnings");
+    body
+}
+
+#[tokio::test]
+async fn p4_a_repeated_key_says_in_the_body_what_differs() {
+    let mut api = Api::start().await;
+    let (metrics, told) = Told::metrics();
+    api.app.metrics = metrics;
+    api.router = issuing::router(api.app.clone());
+    let first = api.issue(&invoice("invoice-1")).await.expect(201);
+    told.take();
+    let same = api.issue(&invoice("invoice-1")).await.expect(200);
+    assert_eq!(same.get("warnings"), None);
+    assert_eq!(told.take(), [""; 0]);
+
+    let differing = |body: Value, expected: Value| {
+        let (api, told) = (&api, &told);
+        async move {
+            let answer = api.issue(&body).await;
+            let replayed = answer.expect(200);
+            let [warning] = replayed["warnings"].as_array().unwrap().as_slice() else {
+                panic!("{replayed}")
+            };
+            assert_eq!(warning["loc"], json!(["body", "idempotency_key"]));
+            assert_eq!(warning["ctx"], expected);
+            assert_eq!(told.take(), ["ReplaysDiffering of TesteCF: 1"]);
+            warning["msg"].as_str().unwrap().to_owned()
+        }
+    };
+    // Another type, buyer, total and day.
+    let mut other = large_consumer_invoice("invoice-1");
+    other["payload"]["Encabezado"]["Comprador"]["RNCComprador"] = json!("101672919");
+    other["payload"]["Encabezado"]["Emisor"]["FechaEmision"] = json!("26-11-2026");
+    let expected = json!({
+        "code": "REPETICION-01",
+        "differs": ["ecf_type", "payload", "MontoTotal", "RNCComprador", "FechaEmision"],
+        "expected": { "ecf_type": "31", "MontoTotal": "11800.00", "RNCComprador": "131880681", "FechaEmision": "27-11-2026" },
+        "given": { "ecf_type": "32", "MontoTotal": "300000.00", "RNCComprador": "101672919", "FechaEmision": "26-11-2026" },
+    });
+    assert_eq!(
+        differing(other, expected).await,
+        "this idempotency_key already has receipt E310005000000, and no other was issued; this request differs in \
+         ecf_type (there 31, here 32), payload, MontoTotal (there 11800.00, here 300000.00), RNCComprador (there 131880681, \
+         here 101672919), FechaEmision (there 27-11-2026, here 26-11-2026); use a new key for another document"
+    );
+    // The same header with another line.
+    let mut other = invoice("invoice-1");
+    other["payload"]["DetallesItems"]["Item"][0]["NombreItem"] = json!("Otra cosa");
+    let expected = json!({ "code": "REPETICION-01", "differs": ["payload"], "expected": {}, "given": {} });
+    differing(other, expected).await;
+    // Another type with the same payload.
+    let mut other = invoice("invoice-1");
+    other["ecf_type"] = json!("44");
+    let expected = json!({
+        "code": "REPETICION-01", "differs": ["ecf_type"], "expected": { "ecf_type": "31" }, "given": { "ecf_type": "44" },
+    });
+    differing(other, expected).await;
+    // A payload that cannot be read.
+    let mut other = invoice("invoice-1");
+    other["payload"] = json!({ "Encabezado": { "Nada": 1 } });
+    let expected = json!({ "code": "REPETICION-01", "differs": ["payload"], "expected": {}, "given": {} });
+    differing(other, expected).await;
+
+    assert_eq!(api.issue(&invoice("invoice-1")).await.expect(200), first);
+    assert_eq!(api.numbers_taken("31").await, 1);
+    assert_eq!(api.jobs().await.len(), 1);
+}
+
+#[tokio::test]
+async fn p4_a_batch_says_it_of_each_receipt() {
+    let api = Api::start().await;
+    let mut other = invoice("invoice-1");
+    other["payload"]["DetallesItems"]["Item"][0]["NombreItem"] = json!("Otra cosa");
+    let items = json!({ "items": [invoice("invoice-1"), other, invoice("invoice-1")] });
+    let answer = api.post("/api/v1/ecf/batch", &items).await.expect(200);
+    let codes = ["0", "1", "2"].map(|place| {
+        let item = answer.pointer(&format!("/items/{place}")).unwrap();
+        let warning = item.pointer("/body/warnings/0/ctx/code").cloned();
+        (item["status_code"].as_u64().unwrap(), warning.unwrap_or_default())
+    });
+    assert_eq!(codes, [(201, json!(null)), (200, json!("REPETICION-01")), (200, json!(null))]);
+    assert_eq!(api.jobs().await.len(), 1);
+}
+
+#[tokio::test]
+async fn p4_a_caller_may_have_a_differing_replay_refused() {
+    let api = Api::start().await;
+    let first = api.issue(&invoice("invoice-1")).await.expect(201);
+    let mut other = invoice("invoice-1");
+    other["payload"]["Encabezado"]["Comprador"]["RNCComprador"] = json!("101672919");
+    let refusing = "/api/v1/ecf?on_replay=refuse";
+    let refused = api.post(refusing, &other).await.expect(409);
+    assert_eq!(refused["detail"]["code"], "replay_differs");
+    let message = refused["detail"]["message"].as_str().unwrap();
+    assert!(message.contains("RNCComprador (there 131880681, here 101672919)"), "{message}");
+    // The same request is a retry, which is answered.
+    assert_eq!(api.post(refusing, &invoice("invoice-1")).await.expect(200), first);
+    assert_eq!(api.post(refusing, &invoice("invoice-2")).await.expect(201)["encf"], "E310005000001");
+    api.post("/api/v1/ecf?on_replay=answer", &other).await.expect(200);
+    let fault = api.post("/api/v1/ecf?on_replay=no", &other).await.expect(422);
+    assert_eq!(crate::faults(&fault), [("query/on_replay".to_owned(), "enum".to_owned())]);
+    assert_eq!(api.jobs().await.len(), 2);
 }
 
 #[tokio::test]
