@@ -6,6 +6,7 @@
 //! | `POST /api/v1/client/inbox/{id}/ack` | [`ack`]: records that the ERP has the receipt; the first time counts |
 //! | `GET /api/v1/client/inbox/{id}/xml` | [`files`]: the received receipt, byte for byte |
 //! | `GET /api/v1/client/inbox/{id}/arecf` | [`files`]: our acknowledgement, byte for byte |
+//! | `GET /api/v1/client/inbox/{id}/pdf` | [`files`]: a print of the received receipt |
 //!
 //! `reception` stores the receipts.
 
@@ -16,10 +17,11 @@ mod list;
 use axum::Router;
 use axum::extract::FromRef;
 use axum::routing::{get, post};
+use ecf::StampHosts;
 use ecf_api::Keys;
 use ecf_runtime::Clock;
 use ecf_runtime::env::{Env, EnvError};
-use ecf_store::{Artifacts, Clients, Table};
+use ecf_store::{Artifacts, Clients, Table, stamp_hosts};
 
 /// The resources that this function uses. Its policies in `template.yaml` grant exactly these.
 #[derive(Clone)]
@@ -27,11 +29,12 @@ pub struct App {
     keys: Keys,
     table: Table,
     artifacts: Artifacts,
+    stamp_hosts: StampHosts,
     clock: Clock,
 }
 
 impl App {
-    /// Builds the app from the environment: `TABLE_NAME` and `BUCKET_NAME`.
+    /// Builds the app from the environment: `TABLE_NAME`, `BUCKET_NAME`, and optionally `STAMP_ECF_URL` and `STAMP_FC_URL`.
     ///
     /// # Errors
     /// Names the first variable that is missing or invalid.
@@ -41,6 +44,7 @@ impl App {
             keys: Keys::from_env(env, table.clone(), clock.clone())?,
             artifacts: Artifacts::new(clients.s3.clone(), env.required("BUCKET_NAME")?),
             table,
+            stamp_hosts: stamp_hosts(env)?,
             clock,
         })
     }
@@ -54,7 +58,7 @@ impl FromRef<App> for Keys {
 
 /// The contract of this function's routes.
 #[derive(utoipa::OpenApi)]
-#[openapi(paths(list::list, ack::ack, files::xml, files::arecf))]
+#[openapi(paths(list::list, ack::ack, files::xml, files::arecf, files::pdf))]
 pub struct Contract;
 
 /// The routes of this function.
@@ -64,6 +68,7 @@ pub fn router(app: App) -> Router {
         .route("/api/v1/client/inbox/{public_id}/ack", post(ack::ack))
         .route("/api/v1/client/inbox/{public_id}/xml", get(files::xml))
         .route("/api/v1/client/inbox/{public_id}/arecf", get(files::arecf))
+        .route("/api/v1/client/inbox/{public_id}/pdf", get(files::pdf))
         .with_state(app);
     ecf_api::finish(routes)
 }

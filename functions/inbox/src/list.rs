@@ -2,12 +2,15 @@
 
 use axum::Json;
 use axum::extract::State;
-use ecf::Environment;
+use ecf::{Environment, Rnc};
 use ecf::catalogue::EstadoAprobacion;
-use ecf_api::{ApiError, Caller, CodedError, Fields, FromFields, Instant, ListView, Page, ValidQuery, ValidationError};
+use ecf_api::{
+    ApiError, Caller, CodedError, DateRange, Fields, FromFields, Instant, IssuedRange, ListView, Page, ValidQuery,
+    ValidationError,
+};
 use ecf_store::{
     approvals::GivenAnswer,
-    inbox::{AuthorityState, InboxItem, SpeaksFor},
+    inbox::{AuthorityState, InboxFilter, InboxItem, SpeaksFor},
 };
 use serde::Serialize;
 use utoipa::{IntoParams, ToSchema};
@@ -15,7 +18,7 @@ use utoipa::{IntoParams, ToSchema};
 use crate::App;
 
 /// Which part of the inbox is asked for.
-#[derive(Debug, Clone, Copy, IntoParams)]
+#[derive(Debug, Clone, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct ListRequest {
     /// `false`: only items that await their acknowledgement. `true`: only acknowledged ones. Empty, as in `?acked=`: both.
@@ -24,6 +27,13 @@ pub(crate) struct ListRequest {
     /// Only items of which the tax authority said this.
     #[param(required = false, value_type = String, pattern = "^(pending|accepted|conditionally_accepted|rejected|not_found)$")]
     authority_state: Option<AuthorityState>,
+    /// Only items of this issuer.
+    #[param(value_type = Option<String>, example = "131880681")]
+    rnc_emisor: Option<Rnc>,
+    #[param(ignore)]
+    received: DateRange,
+    #[param(ignore)]
+    issued: IssuedRange,
     #[param(ignore)]
     page: Page,
 }
@@ -37,12 +47,31 @@ impl FromFields for ListRequest {
         };
         let words = AuthorityState::ALL.map(|state| (state.as_str(), state));
         let authority_state = fields.choice("authority_state", &words).optional();
+        let rnc_emisor = fields.parsed("rnc_emisor").optional();
+        let received = DateRange::read(fields);
+        let issued = IssuedRange::read(fields);
         let page = Page::read(fields);
         Some(Self {
             acked,
             authority_state,
+            rnc_emisor,
+            received: received?,
+            issued: issued?,
             page: page?,
         })
+    }
+}
+
+impl ListRequest {
+    fn filter(self) -> InboxFilter {
+        InboxFilter {
+            acked: self.acked,
+            authority: self.authority_state,
+            rnc_emisor: self.rnc_emisor,
+            received: self.received.into(),
+            issued_from: self.issued.issued_from,
+            issued_to: self.issued.issued_to,
+        }
     }
 }
 
@@ -65,6 +94,9 @@ pub(crate) struct InboxItemView {
     /// As the document writes it.
     #[schema(example = "1180.00")]
     monto_total: Option<String>,
+    /// `TotalITBIS` as the document writes it; `null` where it has none, and for receipts of before 2026-12.
+    #[schema(example = "180.00")]
+    total_itbis: Option<String>,
     #[schema(example = "27-11-2026")]
     fecha_emision: Option<String>,
     /// Who signed it: the subject of the certificate.
@@ -107,6 +139,7 @@ impl InboxItemView {
             razon_social_emisor: item.razon_social_emisor.map(Into::into),
             rnc_comprador: item.rnc_comprador.to_string(),
             monto_total: item.monto_total.map(Into::into),
+            total_itbis: item.total_itbis.map(Into::into),
             fecha_emision: item.fecha_emision.map(Into::into),
             signer: item.signer.into(),
             signer_trusted: item.signer_trusted,
@@ -138,7 +171,7 @@ impl InboxItemView {
     path = "/api/v1/client/inbox",
     operation_id = "list_inbox",
     tag = "Buzon",
-    params(ListRequest, Page),
+    params(ListRequest, DateRange, IssuedRange, Page),
     responses(
         (status = 200, description = "The receipts, newest first", body = ListView<InboxItemView>),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),
@@ -149,16 +182,13 @@ impl InboxItemView {
 pub(crate) async fn list(
     State(app): State<App>,
     caller: Caller,
-    ValidQuery(ListRequest {
-        acked,
-        authority_state,
-        page,
-    }): ValidQuery<ListRequest>,
+    ValidQuery(request): ValidQuery<ListRequest>,
 ) -> Result<Json<ListView<InboxItemView>>, ApiError> {
+    let page = request.page;
     let (limit, offset) = (page.limit as usize, usize::try_from(page.offset).unwrap_or(usize::MAX));
     let (items, total) = app
         .table
-        .inbox(&caller.scope, acked, authority_state, limit, offset)
+        .inbox(&caller.scope, &request.filter(), limit, offset)
         .await?;
     let environment = caller.environment();
     let numbers = items.iter().map(|item| (item.rnc_emisor.clone(), item.encf)).collect();

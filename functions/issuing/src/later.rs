@@ -10,7 +10,7 @@ use ecf_api::ApiError;
 use ecf_runtime::{Message, Outcome};
 use ecf_store::{
     ArtifactKind, IssuingJob, Receipt, ReceiptJob, StoreError,
-    receipts::{Failure, Signed, SignedLater},
+    receipts::{AsSigned, Failure, Signed, SignedLater},
     waits,
 };
 use jiff::Timestamp;
@@ -20,7 +20,7 @@ use crate::check::check;
 use crate::issuer::Issuer;
 use crate::kept::thaw;
 use crate::note;
-use crate::record::{send, tell};
+use crate::record::{particulars, send, tell};
 use crate::signing::{Record, Signer, Unsigned, count_number, signer, with_a_number};
 
 /// Runs one job.
@@ -120,7 +120,11 @@ impl Record for KeptRecord<'_> {
             ));
         }
         let table = &self.app.table;
-        Ok(table.sign_receipt(scope, public_id, &signed, &monto_total, now).await?)
+        let amounts = AsSigned {
+            monto_total: &monto_total,
+            particulars: &particulars(&numbered),
+        };
+        Ok(table.sign_receipt(scope, public_id, &signed, amounts, now).await?)
     }
 }
 

@@ -7,7 +7,7 @@ use ecf_api::ApiError;
 use ecf_runtime::Metric;
 use ecf_store::{
     NextStep, Receipt, ReceiptId, StoreError,
-    receipts::{Created, NewReceipt},
+    receipts::{Created, NewReceipt, Particulars},
 };
 use jiff::Timestamp;
 
@@ -67,9 +67,18 @@ pub(crate) fn new_receipt(order: &Order<'_>, numbered: &Numbered, state: Receipt
         monto_total: numbered.monto_total().to_string(),
         rnc_comprador: numbered.rnc_comprador().map(ToString::to_string),
         fecha_emision: numbered.fecha_emision(),
+        particulars: particulars(numbered),
         signed: None,
         payload: None,
         note: None,
+    }
+}
+
+/// What lists show of the document.
+pub(crate) fn particulars(numbered: &Numbered) -> Particulars {
+    Particulars {
+        razon_social_comprador: numbered.razon_social_comprador().map(ToString::to_string),
+        total_itbis: numbered.total_itbis().map(ToString::to_string),
     }
 }
 

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::check::{self, Check};
 use crate::evidence::{self, ExportEvidence};
 use crate::invitations::{self, NewInvitation};
+use crate::lists::{self, FillInLists};
 use crate::notices::{self, ChangedNotice, NewNotice};
 use crate::receipts::Outcome;
 use crate::register::{self, LoadRegister};
@@ -77,6 +78,7 @@ pub(crate) enum Command {
     Check(Check),
     CheckSecrets(CheckSecrets),
     ExportEvidence(ExportEvidence),
+    FillInLists(FillInLists),
     LoadRegister(LoadRegister),
     ShowRegister {},
     CreateInvitation(NewInvitation),
@@ -177,6 +179,7 @@ impl Command {
             Self::Check(_) => "check",
             Self::CheckSecrets(_) => "check_secrets",
             Self::ExportEvidence(_) => "export_evidence",
+            Self::FillInLists(_) => "fill_in_lists",
             Self::LoadRegister(_) => "load_register",
             Self::ShowRegister {} => "show_register",
             Self::CreateInvitation(_) => "create_invitation",
@@ -235,6 +238,7 @@ impl Command {
             Self::Check(command) => check::run(app, command).await,
             Self::CheckSecrets(command) => secrets::check(app, command).await,
             Self::ExportEvidence(command) => evidence::export(app, command).await,
+            Self::FillInLists(command) => lists::fill_in(app, command).await,
             Self::LoadRegister(command) => register::load(app, command).await,
             Self::ShowRegister {} => register::show(app).await,
             Self::CreateInvitation(new) => invitations::create(app, new).await,

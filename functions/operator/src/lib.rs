@@ -13,6 +13,7 @@
 //! | replay dead letters | [`command`] |
 //! | export a company's evidence of a span of time | [`evidence`] |
 //! | check the consistency of a company's stored data | [`check`] |
+//! | fill in what lists show of older receipts | [`lists`] |
 //! | check which key encrypts the secrets | [`secrets`] |
 
 mod check;
@@ -20,6 +21,7 @@ mod command;
 mod companies;
 mod evidence;
 mod invitations;
+mod lists;
 mod notices;
 mod receipts;
 mod register;

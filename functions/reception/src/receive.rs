@@ -98,6 +98,7 @@ async fn keep(
         encf: *encf,
         ecf_type: good.received.receipt_type,
         monto_total: header.totales.monto_total.as_ref().map(foreign),
+        total_itbis: header.totales.total_itbis.as_ref().map(foreign),
         fecha_emision: header.emisor.fecha_emision.as_ref().map(foreign),
         signer: good.signer.subject.as_str().into(),
         signer_trusted: good.signer_trusted,

@@ -81,6 +81,7 @@ pub(crate) async fn attempt(
         succeeded,
         sent_at: at,
         subject: Some(event.key.subject),
+        encf: encf_in(&event.body),
         body_sha256: Some(Sha256::digest(&event.body).into()),
     };
     record(app, scope, webhook, delivery).await?;
@@ -114,6 +115,15 @@ async fn open_secret(app: &App, scope: &Scope, webhook: &Webhook) -> Result<Opti
     };
     let text = std::str::from_utf8(&opened).ok();
     Ok(text.and_then(|text| WebhookSecret::parse(text).ok()))
+}
+
+/// The e-NCF that the body names, so that the list of deliveries needs no other record.
+fn encf_in(body: &[u8]) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Named {
+        encf: Option<String>,
+    }
+    serde_json::from_slice::<Named>(body).ok()?.encf
 }
 
 /// The subject is part of it: two receipts' events may reach one webhook within a millisecond.

@@ -86,6 +86,7 @@ pub(crate) async fn test(
         succeeded: attempt.succeeded,
         sent_at: now,
         subject: None,
+        encf: None,
         body_sha256: None,
     };
     let delivery_id = record(&app, &caller.scope, &id, delivery).await?;

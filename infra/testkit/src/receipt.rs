@@ -5,7 +5,7 @@ use ecf::messages::Rfce;
 use ecf::{Amounts, Draft, Encf, Fecha, FechaHora, Node, Numbered, ReceiptState, ReceiptType};
 use ecf_store::{
     ContentHash, Receipt, ReceiptId, Scope, SubmissionJob,
-    receipts::{Created, Mode, NewNote, NewReceipt, OutboxEntry, Signed, Verdict},
+    receipts::{Created, Mode, NewNote, NewReceipt, OutboxEntry, Particulars, Signed, Verdict},
 };
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -128,6 +128,10 @@ impl TestStack {
             monto_total: numbered.monto_total().to_string(),
             rnc_comprador: numbered.rnc_comprador().map(ToString::to_string),
             fecha_emision: numbered.fecha_emision(),
+            particulars: Particulars {
+                razon_social_comprador: numbered.razon_social_comprador().map(ToString::to_string),
+                total_itbis: numbered.total_itbis().map(ToString::to_string),
+            },
             signed: Some(signed),
             note,
             ..seeded_receipt(company, &encf.to_string(), ReceiptState::Signed, now)
@@ -171,6 +175,7 @@ pub fn seeded_receipt(company: &TestCompany, encf: &str, state: ReceiptState, cr
         monto_total: "1180.00".to_owned(),
         rnc_comprador: None,
         fecha_emision: "27-11-2026".parse().expect("a constant date"),
+        particulars: Particulars::default(),
         signed: Some(Signed {
             encf: number,
             sign_date: "27-11-2026 12:00:00".to_owned(),

@@ -51,6 +51,7 @@ impl TestStack {
             encf,
             ecf_type: encf.receipt_type(),
             monto_total: Some("1000.00".into()),
+            total_itbis: Some("180.00".into()),
             fecha_emision: Some("27-11-2026".into()),
             signer: "CN=PRUEBA DEL SISTEMA".into(),
             signer_trusted: true,

@@ -30,7 +30,7 @@ pub use form::{Form, FormFile, FromForm, ValidForm};
 pub use json::{ValidJson, read_body};
 pub use layers::{BODY_LIMIT_BYTES, finish, other_spelling};
 pub use path::PathId;
-pub use query::{Cursor, DateRange, Page, ValidQuery};
+pub use query::{Cursor, DateRange, IssuedRange, Page, ValidQuery};
 pub use views::{
     ArtifactsView, BuyerAnswerView, BuyerDeliveryView, CertificateView, CompanyCertificateView, DocumentView,
     ExplanationView, FullDocumentView, Instant, ListView, ReachedStageView, SecurityCode, TaxauthArtifact,

@@ -4,7 +4,7 @@ use axum::extract::{FromRequestParts, Query};
 use ecf::Node;
 use ecf_store::receipts::{Position, Span};
 use http::{Uri, request::Parts};
-use jiff::Timestamp;
+use jiff::{Timestamp, civil::Date};
 use utoipa::IntoParams;
 
 use crate::{ApiError, FieldError, Fields, FromFields};
@@ -116,6 +116,36 @@ impl FromFields for DateRange {
             fields.reject_with(error);
         }
         Some(Self { date_from, date_to })
+    }
+}
+
+/// Which days of issue are asked for, both included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct IssuedRange {
+    /// The first `FechaEmision`, such as `2026-11-28`.
+    #[param(value_type = Option<String>, format = Date)]
+    pub issued_from: Option<Date>,
+    /// The last `FechaEmision`.
+    #[param(value_type = Option<String>, format = Date)]
+    pub issued_to: Option<Date>,
+}
+
+impl FromFields for IssuedRange {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let issued_from = fields.date("issued_from").optional();
+        let issued_to = fields.date("issued_to").optional();
+        if let (Some(from), Some(to)) = (issued_from, issued_to)
+            && from > to
+        {
+            let msg = format!("Input should be on or after issued_from: {to} is before {from}");
+            let error = FieldError::new(["query", "issued_to"], "value_error", msg)
+                .with_code("dates_reversed")
+                .with_input(&Node::Text(to.to_string().into()))
+                .with_ctx("issued_from", from.to_string());
+            fields.reject_with(error);
+        }
+        Some(Self { issued_from, issued_to })
     }
 }
 

@@ -214,19 +214,35 @@ impl Table {
 /// Upper bound of the items in one answer.
 const LARGEST_READ: usize = 1_000;
 
-fn filtered(request: QueryFluentBuilder, only: &[(&str, AttributeValue)]) -> QueryFluentBuilder {
+fn filtered(mut request: QueryFluentBuilder, only: &[Only<'_>]) -> QueryFluentBuilder {
     if only.is_empty() {
         return request;
     }
     let mut conditions = Vec::new();
-    let mut request = request;
-    for (place, (name, value)) in only.iter().enumerate() {
-        conditions.push(format!("#only{place} = :only{place}"));
+    for (place, filter) in only.iter().enumerate() {
+        let (name, low, high) = match filter {
+            Only::Is(name, value) => (name, value, None),
+            Only::Between(name, low, high) => (name, low, Some(high)),
+        };
         request = request
             .expression_attribute_names(format!("#only{place}"), *name)
-            .expression_attribute_values(format!(":only{place}"), value.clone());
+            .expression_attribute_values(format!(":only{place}"), low.clone());
+        conditions.push(match high {
+            None => format!("#only{place} = :only{place}"),
+            Some(high) => {
+                request = request.expression_attribute_values(format!(":until{place}"), high.clone());
+                format!("#only{place} BETWEEN :only{place} AND :until{place}")
+            }
+        });
     }
     request.filter_expression(conditions.join(" AND "))
+}
+
+/// A filter on an attribute that is not part of the key.
+enum Only<'a> {
+    Is(&'a str, AttributeValue),
+    /// Both ends are included. An item without the attribute does not match.
+    Between(&'a str, AttributeValue, AttributeValue),
 }
 
 /// A query of one partition, in order.
@@ -238,7 +254,7 @@ struct Query<'a> {
     newest_first: bool,
     limit: Option<usize>,
     /// Filters on attributes. Items that do not match are read and paid nevertheless.
-    only: Vec<(&'a str, AttributeValue)>,
+    only: Vec<Only<'a>>,
 }
 
 impl<'a> Query<'a> {

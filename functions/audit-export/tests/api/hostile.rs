@@ -3,7 +3,7 @@
 use ecf::{ReceiptState, ReceiptType};
 use ecf_store::{
     ContentHash, ReceiptId,
-    receipts::{Created, Mode, NewReceipt},
+    receipts::{Created, Mode, NewReceipt, Particulars},
 };
 
 use crate::Api;
@@ -40,6 +40,7 @@ async fn formulas_line_ends_and_marks_of_direction_are_harmless() {
             monto_total: "1180.00".to_owned(),
             rnc_comprador: None,
             fecha_emision: "27-11-2026".parse().unwrap(),
+            particulars: Particulars::default(),
             signed: None,
             payload: Some(ContentHash::of(b"{}")),
             note: None,

@@ -4,7 +4,7 @@ use axum::body::Body;
 use ecf::{ReceiptState, ReceiptType};
 use ecf_store::{
     ContentHash, Receipt, ReceiptId,
-    receipts::{Created, Mode, NewReceipt, Withdrawal},
+    receipts::{Created, Mode, NewReceipt, Particulars, Withdrawal},
 };
 use ecf_testkit::{Fault, send};
 use http::{Method, Request};
@@ -36,6 +36,7 @@ impl Api {
             monto_total: monto_total.to_owned(),
             rnc_comprador: None,
             fecha_emision: "27-11-2026".parse().unwrap(),
+            particulars: Particulars::default(),
             signed: None,
             payload: Some(ContentHash::of(b"{}")),
             note: None,

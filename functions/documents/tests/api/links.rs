@@ -3,7 +3,7 @@
 use ecf_runtime::MOST_FILE_BYTES;
 use ecf_store::{
     ArtifactKind, ContentHash, Receipt, ReceiptId,
-    receipts::{Created, Mode, NewReceipt, Signed},
+    receipts::{Created, Mode, NewReceipt, Particulars, Signed},
 };
 
 use crate::{Api, path_of};
@@ -37,6 +37,7 @@ impl Api {
             monto_total: template.fiscal.monto_total,
             rnc_comprador: None,
             fecha_emision: template.fiscal.fecha_emision,
+            particulars: Particulars::default(),
             signed: Some(Signed {
                 encf: "E310000000999".parse().unwrap(),
                 signed_xml: signed_xml.await.unwrap(),

@@ -48,6 +48,23 @@ async fn a_list_is_of_whole_documents() {
 }
 
 #[tokio::test]
+async fn p3_a_list_says_to_whom_how_much_and_when() {
+    let api = Api::start().await;
+    api.receipt("E310000000001").await;
+    let page = api.get(DOCUMENTS).await.expect(200);
+    let shown = [
+        "rnc_comprador",
+        "razon_social_comprador",
+        "monto_total",
+        "total_itbis",
+        "fecha_emision",
+    ];
+    let shown = shown.map(|name| page["items"][0][name].as_str().unwrap().to_owned());
+    let expected = ["131880681", "Constructora del Cibao SRL", "11800.00", "1800.00", "27-11-2026"];
+    assert_eq!(shown, expected);
+}
+
+#[tokio::test]
 async fn every_filter_narrows_items_and_total() {
     let api = Api::start().await;
     let receipts = three_days(&api).await;

@@ -3,7 +3,7 @@
 use ecf_store::{
     ExchangeJob,
     due::{DueRecord, SHARDS},
-    inbox::{AuthorityState, InboxItem},
+    inbox::{AuthorityState, InboxFilter, InboxItem},
 };
 use ecf_testkit::foreign_receipt;
 use jiff::{SignedDuration, Timestamp};
@@ -84,10 +84,15 @@ async fn s1_what_the_authority_never_had_is_not_found_after_three_days() {
     assert!((2..=4).contains(&days), "{days}");
     assert_eq!(world.due(clock.now() + SignedDuration::from_hours(240)).await, []);
     // The copy in the list has the same state.
+    let unfound = InboxFilter {
+        acked: Some(false),
+        authority: Some(AuthorityState::NotFound),
+        ..InboxFilter::default()
+    };
     let (listed, total) = world
         .stack
         .table()
-        .inbox(&world.company.scope, Some(false), Some(AuthorityState::NotFound), 10, 0)
+        .inbox(&world.company.scope, &unfound, 10, 0)
         .await
         .unwrap();
     let listed: Vec<_> = listed.iter().map(|item| (item.id, item.authority_at)).collect();
@@ -114,7 +119,11 @@ async fn s1_an_acknowledged_receipt_is_asked_about_too() {
     let (table, scope, now) = (world.stack.table(), &world.company.scope, world.stack.clock().now());
     table.ack_inbox_item(scope, &item.id, now).await.unwrap().unwrap();
     world.ask_until_final(&item).await;
-    let (listed, _) = table.inbox(scope, Some(true), None, 10, 0).await.unwrap();
+    let acked = InboxFilter {
+        acked: Some(true),
+        ..InboxFilter::default()
+    };
+    let (listed, _) = table.inbox(scope, &acked, 10, 0).await.unwrap();
     let [listed] = listed.as_slice() else {
         panic!("{listed:?}")
     };

@@ -7,7 +7,7 @@ use ecf_store::{
     CompanyId, Receipt, ReceiptId, Scope,
     counters::DayCounts,
     fiscal_day,
-    receipts::{Failure, NewReceipt, OutboxEntry, PageRequest, ReceiptFilter, Recorded, Verdict},
+    receipts::{Failure, NewReceipt, OutboxEntry, PageRequest, Particulars, ReceiptFilter, Recorded, Verdict},
 };
 use housekeeping::run;
 use jiff::{SignedDuration, ToSpan as _};
@@ -52,6 +52,7 @@ async fn many_receipts(world: &World) -> Vec<Receipt> {
             monto_total: format!("{place}.{:02}", place % 100),
             rnc_comprador: None,
             fecha_emision: template.fiscal.fecha_emision,
+            particulars: Particulars::default(),
             signed: None,
             payload: None,
             note: None,

@@ -4,7 +4,7 @@ use ecf::ReceiptState;
 use ecf_store::{
     IssuingJob, Receipt, ReceiptId, SubmissionJob, WebhookJob,
     breaker::{Breaker, Cause, Host, OpenBreaker},
-    receipts::{Created, Failure, Mode, NewReceipt, OutboxEntry, Recorded, Verdict},
+    receipts::{Created, Failure, Mode, NewReceipt, OutboxEntry, Particulars, Recorded, Verdict},
 };
 use ecf_testkit::{Queue, TestCompany, TestStack};
 use housekeeping::App;
@@ -79,6 +79,7 @@ impl World {
             monto_total: "11800.00".to_owned(),
             rnc_comprador: None,
             fecha_emision: "27-11-2026".parse().unwrap(),
+            particulars: Particulars::default(),
             signed: None,
             payload: None,
             note: None,

@@ -25,7 +25,7 @@ async fn invoke(api: &Api, name: &str, id: &str) -> i64 {
 async fn every_payload_in_the_folder_is_answered() {
     let api = Api::start().await;
     let id = api.receive("E310000000001").await.id.to_string();
-    for name in ["list", "ack", "xml", "arecf"] {
+    for name in ["list", "ack", "xml", "arecf", "pdf"] {
         assert_eq!(invoke(&api, name, &id).await, 200, "{name}");
     }
 }

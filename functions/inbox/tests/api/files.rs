@@ -35,3 +35,33 @@ async fn a_file_that_is_gone_is_no_missing_receipt() {
     assert_eq!(answer.status, 500, "the receipt is there, and its file has to be");
     assert_eq!(api.get(INBOX).await.expect(200)["total"], 1);
 }
+
+#[tokio::test]
+async fn p3_what_was_received_can_be_printed() {
+    let api = Api::start().await;
+    let item = api.receive("E310000000001").await;
+    for (query, name) in [
+        ("", "101672919E310000000001.pdf"),
+        ("?format=roll80", "101672919E310000000001-roll80.pdf"),
+    ] {
+        let answer = api.get(&format!("{INBOX}/{}/pdf{query}", item.id)).await;
+        assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.bytes));
+        assert!(answer.bytes.starts_with(b"%PDF-"));
+        assert_eq!(answer.header("content-type"), Some("application/pdf"));
+        let disposition = format!("attachment; filename=\"{name}\"");
+        assert_eq!(answer.header("content-disposition"), Some(disposition.as_str()));
+    }
+    let fault = api.get(&format!("{INBOX}/{}/pdf?format=a3", item.id)).await;
+    assert_eq!(fault.expect(422)["detail"][0]["type"], "enum");
+}
+
+#[tokio::test]
+async fn p3_a_document_that_cannot_be_printed_says_so() {
+    let api = Api::start().await;
+    let item = api
+        .stack
+        .received(&api.company, "E310000000001", None, b"<ECF/>", ARECF)
+        .await;
+    let refused = api.get(&format!("{INBOX}/{}/pdf", item.id)).await.expect(409);
+    assert_eq!(refused["detail"]["code"], "not_printable");
+}

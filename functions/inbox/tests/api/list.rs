@@ -7,6 +7,7 @@ use ecf_store::{
     inbox::{AuthorityState, InboxItem, SpeaksFor},
 };
 use ecf_webhooks::News::InboxConfirmed;
+use jiff::SignedDuration;
 use serde_json::json;
 
 use crate::{Api, INBOX};
@@ -20,7 +21,7 @@ async fn an_item_says_what_the_client_reads() {
         "items": [{
             "public_id": item.id.to_string(), "ecf_type": "31", "encf": "E310000000001", "environment": "TesteCF",
             "status": "received", "rnc_emisor": "101672919", "razon_social_emisor": "Suplidora del Este SRL",
-            "rnc_comprador": "130000001", "monto_total": "1000.00", "fecha_emision": "27-11-2026",
+            "rnc_comprador": "130000001", "monto_total": "1000.00", "total_itbis": "180.00", "fecha_emision": "27-11-2026",
             "signer": "CN=PRUEBA DEL SISTEMA", "signer_trusted": true, "signer_speaks_for": "issuer", "caller": null,
             "authority_state": "pending", "authority_checked_at": null, "superseded_by": null, "answer": null, "approval_id": null, "acked": false, "acked_at": null, "xml_available": true,
             "arecf_available": true, "created_at": "2026-11-27T16:00:01.000Z",
@@ -65,6 +66,55 @@ async fn a3_pages_are_newest_first_and_list_what_awaits_its_acknowledgement_unle
         "?offset=-1",
     ] {
         assert_eq!(api.get(&format!("{INBOX}{wrong}")).await.status, 422, "{wrong}");
+    }
+}
+
+#[tokio::test]
+async fn p3_items_are_found_by_issuer_and_by_day() {
+    let api = Api::start().await;
+    let numbers = ["E310000000001", "E310000000002", "E310000000003"];
+    for (place, encf) in numbers.into_iter().enumerate() {
+        let item = api.stack.received_item(&api.company, encf, None, b"<ECF/>", crate::ARECF);
+        let rnc_emisor = if place == 1 { "130862346" } else { "101672919" };
+        let item = InboxItem {
+            rnc_emisor: rnc_emisor.parse().unwrap(),
+            fecha_emision: Some(format!("{:02}-11-2026", 25 + place).as_str().into()),
+            ..item
+        };
+        api.stack.keep_received(&api.company, &item).await;
+        if place == 2 {
+            api.post(&format!("{INBOX}/{}/ack", item.id)).await.expect(200);
+        }
+        api.stack.clock().advance(SignedDuration::from_hours(24));
+    }
+    for (query, places) in [
+        ("acked=", vec![2, 1, 0]),
+        ("rnc_emisor=130862346", vec![1]),
+        ("acked=&rnc_emisor=101672919", vec![2, 0]),
+        ("rnc_emisor=131880681", vec![]),
+        ("acked=&issued_from=2026-11-26", vec![2, 1]),
+        ("acked=&issued_to=2026-11-26", vec![1, 0]),
+        ("acked=&issued_from=2026-11-26&issued_to=2026-11-26", vec![1]),
+        // The copy in the list of acknowledged items has the day too.
+        ("acked=true&issued_from=2026-11-27&issued_to=2026-11-27", vec![2]),
+        ("acked=&date_from=2026-11-28&date_to=2026-11-28", vec![1]),
+        ("acked=&date_to=2026-11-28T12:00:00&rnc_emisor=101672919", vec![0]),
+        ("acked=&limit=1&offset=1&issued_from=2026-01-01", vec![1]),
+    ] {
+        let (listed, total) = api.listed(&format!("?{query}")).await;
+        let expected: Vec<_> = places.iter().map(|place| numbers[*place]).collect();
+        assert_eq!(listed, expected, "{query}");
+        let total_expected = if query.contains("limit") { 3 } else { places.len() as u64 };
+        assert_eq!(total, total_expected, "{query}");
+    }
+    for (wrong, place) in [
+        ("rnc_emisor=1", "rnc_emisor"),
+        ("issued_from=27-11-2026", "issued_from"),
+        ("issued_from=2026-11-28&issued_to=2026-11-27", "issued_to"),
+        ("date_from=2026-11-28&date_to=2026-11-27", "date_to"),
+    ] {
+        let fault = api.get(&format!("{INBOX}?{wrong}")).await.expect(422);
+        assert_eq!(fault["detail"][0]["loc"], json!(["query", place]), "{wrong}");
     }
 }
 
@@ -171,6 +221,7 @@ async fn s4_a_page_of_the_largest_foreign_texts_fits_a_functions_answer() {
         let item = InboxItem {
             razon_social_emisor: Some(largest()),
             monto_total: Some(largest()),
+            total_itbis: Some(largest()),
             fecha_emision: Some(largest()),
             signer: largest(),
             caller: Some(largest()),

@@ -76,6 +76,7 @@ async fn every_route_wants_a_key_and_what_is_anothers_is_unknown() {
         (Method::POST, format!("{INBOX}/{}/ack", item.id)),
         (Method::GET, format!("{INBOX}/{}/xml", item.id)),
         (Method::GET, format!("{INBOX}/{}/arecf", item.id)),
+        (Method::GET, format!("{INBOX}/{}/pdf", item.id)),
     ] {
         let call = |key| request(&api.router, method.clone(), &path, key, None);
         assert_eq!(call(None).await.status, 422, "{path}");

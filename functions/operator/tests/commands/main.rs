@@ -7,6 +7,7 @@ mod companies;
 mod evidence;
 mod invitations;
 mod letters;
+mod lists;
 mod log;
 mod notices;
 mod receipts;

@@ -12,7 +12,7 @@ use axum::Router;
 use axum::body::Body;
 use ecf::messages::Arecf;
 use ecf_runtime::Clock;
-use ecf_store::inbox::InboxItem;
+use ecf_store::inbox::{InboxFilter, InboxItem};
 use ecf_testkit::{Answer, TestCompany, TestStack, send};
 use http::header::{AUTHORIZATION, CONTENT_TYPE};
 use http::{Method, Request};
@@ -72,7 +72,7 @@ impl Api {
     pub(crate) async fn inbox(&self) -> Vec<InboxItem> {
         self.stack
             .table()
-            .inbox(&self.company.scope, None, None, 100, 0)
+            .inbox(&self.company.scope, &InboxFilter::default(), 100, 0)
             .await
             .unwrap()
             .0

@@ -34,7 +34,7 @@ async fn attempts_are_listed_by_page_newest_first() {
     assert_eq!(listed, ids);
     assert!(ids.iter().all(Value::is_u64));
     let expected = json!({
-        "id": ids[1], "event": "webhook.test", "attempt": 1, "status_code": 500, "response_excerpt": whole["items"][1]["response_excerpt"],
+        "id": ids[1], "event": "webhook.test", "public_id": null, "encf": null, "attempt": 1, "status_code": 500, "response_excerpt": whole["items"][1]["response_excerpt"],
         "succeeded": false, "sent_at": "2026-11-27T16:00:01.000Z",
     });
     assert_eq!(whole["items"][1], expected);
@@ -49,6 +49,31 @@ async fn attempts_are_listed_by_page_newest_first() {
     assert_eq!(page, expected);
     let page = api.get(&format!("{list}?offset=3")).await.expect(200);
     assert_eq!(page, json!({ "items": [], "total": 3, "limit": 50, "offset": 3 }));
+}
+
+#[tokio::test]
+async fn p3_an_attempt_names_its_receipt_and_is_found_by_it() {
+    let api = Api::start().await;
+    let webhook = api.subscribe(PUBLIC).await;
+    let mut receipts = Vec::new();
+    for encf in ["E310000000001", "E310000000002"] {
+        let receipt = api.stack.signed_receipt(&api.company, encf).await;
+        crate::redeliver::delivered(&api, &webhook, &receipt, b"{}").await;
+        api.stack.clock().advance(SignedDuration::from_secs(1));
+        receipts.push(receipt);
+    }
+    let list = format!("{WEBHOOKS}/{}/deliveries", id_of(&webhook));
+    let named = async |query: &str| -> Vec<Value> {
+        let page = api.get(&format!("{list}{query}")).await.expect(200);
+        let items = page["items"].as_array().unwrap();
+        assert_eq!(page["total"], items.len());
+        items.iter().map(|item| json!([item["public_id"], item["encf"]])).collect()
+    };
+    let of = |place: usize| json!([receipts[place].public_id.to_string(), receipts[place].encf().unwrap().to_string()]);
+    assert_eq!(named("").await, [of(1), of(0)]);
+    assert_eq!(named(&format!("?public_id={}", receipts[0].public_id)).await, [of(0)]);
+    let fault = api.get(&format!("{list}?public_id=one")).await.expect(422);
+    assert_eq!(faults(&fault)[0].0, "query/public_id");
 }
 
 #[tokio::test]

@@ -17,7 +17,7 @@ async fn judged(api: &Api) -> Receipt {
 }
 
 /// The record of an attempt, as the worker writes it.
-async fn delivered(api: &Api, webhook: &Value, receipt: &Receipt, body: &[u8]) -> DeliveryId {
+pub(crate) async fn delivered(api: &Api, webhook: &Value, receipt: &Receipt, body: &[u8]) -> DeliveryId {
     let now = api.stack.clock().now();
     let id = id_of(webhook);
     let delivery = Delivery {
@@ -29,6 +29,7 @@ async fn delivered(api: &Api, webhook: &Value, receipt: &Receipt, body: &[u8]) -
         succeeded: false,
         sent_at: now,
         subject: Some(Subject::Receipt(receipt.public_id)),
+        encf: receipt.encf().map(ToString::to_string),
         body_sha256: Some(Sha256::digest(body).into()),
     };
     assert!(

@@ -4,7 +4,7 @@ use ecf::ReceiptState;
 use ecf_runtime::Metric;
 use ecf_store::{
     Receipt, ReceiptId, Table,
-    receipts::{Created, Failure, Mode, NOT_FOUND_PATIENCE, NewReceipt, Recorded, Withdrawal},
+    receipts::{Created, Failure, Mode, NewReceipt, Particulars, Recorded, Withdrawal, NOT_FOUND_PATIENCE},
 };
 use ecf_testkit::{TestCompany, TestStack, Told};
 use jiff::SignedDuration;
@@ -133,6 +133,7 @@ impl World {
             monto_total: "11800.00".to_owned(),
             rnc_comprador: None,
             fecha_emision: ecf::Fecha::at(now),
+            particulars: Particulars::default(),
             signed: None,
             payload: None,
             note: None,

@@ -55,6 +55,7 @@ const ANSWERS: &[(&str, i64)] = &[
     ("inbox/ack.json", 404),
     ("inbox/arecf.json", 404),
     ("inbox/list.json", 200),
+    ("inbox/pdf.json", 404),
     ("inbox/xml.json", 404),
     ("issuing/batch.json", 200),
     ("issuing/cancel.json", 404),

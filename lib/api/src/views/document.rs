@@ -28,6 +28,20 @@ pub struct DocumentView {
     pub encf: Option<String>,
     /// One of the states that `GET /api/v1/ecf/states` lists.
     pub status: String,
+    /// The buyer's RNC; `null` where the document has none.
+    pub rnc_comprador: Option<String>,
+    /// The buyer's name; `null` where the document has none, and for receipts of before 2026-12 that the operator has not
+    /// filled in.
+    pub razon_social_comprador: Option<String>,
+    /// `MontoTotal` as the document writes it.
+    #[schema(example = "1180.00")]
+    pub monto_total: String,
+    /// `TotalITBIS` as the document writes it; `null` as for the buyer's name.
+    #[schema(example = "180.00")]
+    pub total_itbis: Option<String>,
+    /// `FechaEmision` as the document writes it: `dd-MM-yyyy`.
+    #[schema(example = "27-11-2026")]
+    pub fecha_emision: String,
     #[schema(value_type = String, format = DateTime)]
     pub created_at: Instant,
     #[schema(value_type = String, format = DateTime)]
@@ -155,6 +169,7 @@ impl DocumentView {
     /// The view of a receipt; its stamp uses these hosts.
     pub fn of(receipt: &Receipt, hosts: &StampHosts) -> Self {
         let signed = receipt.fiscal.signed.as_ref();
+        let particulars = receipt.fiscal.particulars.clone().unwrap_or_default();
         Self {
             public_id: receipt.public_id.to_string(),
             idempotency_key: receipt.idempotency_key.clone(),
@@ -163,6 +178,11 @@ impl DocumentView {
             environment: receipt.scope.environment.as_str().to_owned(),
             encf: signed.map(|signed| signed.encf.to_string()),
             status: receipt.state.to_string(),
+            rnc_comprador: receipt.fiscal.rnc_comprador.clone(),
+            razon_social_comprador: particulars.razon_social_comprador,
+            monto_total: receipt.fiscal.monto_total.clone(),
+            total_itbis: particulars.total_itbis,
+            fecha_emision: receipt.fiscal.fecha_emision.to_string(),
             created_at: receipt.created_at.into(),
             updated_at: receipt.updated_at.into(),
             scheduled_for: receipt.scheduled_for.map(Instant),

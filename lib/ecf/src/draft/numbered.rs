@@ -50,6 +50,11 @@ impl Numbered {
         self.document.encabezado.comprador.rnc_comprador.as_ref()
     }
 
+    /// The buyer's name.
+    pub fn razon_social_comprador(&self) -> Option<&str> {
+        self.document.encabezado.comprador.razon_social_comprador.as_deref()
+    }
+
     /// The day of issue.
     pub fn fecha_emision(&self) -> Fecha {
         self.document

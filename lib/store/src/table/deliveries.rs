@@ -3,7 +3,7 @@
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    Query, Sort, Table,
+    Only, Query, Sort, Table,
     item::{NewItem, Stored, bytes, expiry, flag, instant, number, text},
     keys::{self, SK, TTL},
 };
@@ -21,6 +21,7 @@ const EXCERPT: &str = "excerpt";
 const SUCCEEDED: &str = "succeeded";
 const SENT_AT: &str = "sent_at";
 const SUBJECT: &str = "subject";
+const ENCF: &str = "encf";
 const BODY_SHA256: &str = "body_sha256";
 
 /// One attempt.
@@ -36,6 +37,8 @@ pub struct Delivery {
     pub sent_at: Timestamp,
     /// The subject of the event; absent for tests.
     pub subject: Option<Subject>,
+    /// The e-NCF in the event's body; absent in events without one and in records from before it was stored.
+    pub encf: Option<String>,
     /// The hash of the sent bytes, to verify that a redelivery sends the same bytes.
     pub body_sha256: Option<[u8; 32]>,
 }
@@ -59,6 +62,7 @@ impl Table {
             .with(SUCCEEDED, flag(delivery.succeeded))
             .with(SENT_AT, instant(delivery.sent_at))
             .with_some(SUBJECT, delivery.subject.map(text))
+            .with_some(ENCF, delivery.encf.as_ref().map(text))
             .with_some(BODY_SHA256, delivery.body_sha256.map(bytes))
             .with(TTL, expiry(delivery.sent_at + KEPT))
             .build();
@@ -79,7 +83,7 @@ impl Table {
         stored.as_ref().map(read_delivery).transpose()
     }
 
-    /// Attempts, newest first, and their total.
+    /// Attempts, newest first, and their total; optionally only those of one subject.
     ///
     /// # Errors
     /// Fails when DynamoDB fails or a stored record is corrupt.
@@ -87,8 +91,8 @@ impl Table {
         &self,
         scope: &Scope,
         webhook: &WebhookId,
-        limit: usize,
-        offset: usize,
+        of: Option<Subject>,
+        (limit, offset): (usize, usize),
         now: Timestamp,
     ) -> Result<(Vec<Delivery>, usize), StoreError> {
         // DynamoDB removes expired items late; ids contain their time, so the query can exclude them.
@@ -98,6 +102,7 @@ impl Table {
             sort: Sort::Between(SK, oldest, newest),
             newest_first: true,
             consistent: true,
+            only: of.map(|subject| Only::Is(SUBJECT, text(subject))).into_iter().collect(),
             ..Query::of(keys::deliveries_partition(scope, webhook))
         };
         let total = self.count_items("count deliveries", &query).await?;
@@ -129,6 +134,7 @@ fn read_delivery(stored: &Stored) -> Result<Delivery, StoreError> {
         succeeded: stored.flag(SUCCEEDED)?,
         sent_at: stored.instant(SENT_AT)?,
         subject: stored.opt_parse(SUBJECT)?,
+        encf: stored.opt_str(ENCF)?.map(str::to_owned),
         body_sha256: stored.opt_hash(BODY_SHA256)?,
     })
 }

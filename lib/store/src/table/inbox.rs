@@ -10,11 +10,11 @@
 mod confirming;
 mod receiving;
 
-use ecf::{Encf, ReceiptType, Rnc, catalogue::EstadoAprobacion};
-use jiff::Timestamp;
+use ecf::{Encf, Fecha, ReceiptType, Rnc, catalogue::EstadoAprobacion};
+use jiff::{Timestamp, civil::Date};
 
 use super::{
-    Query, Sort, Table,
+    Only, Query, Sort, Table,
     approvals::GivenAnswer,
     change::Change,
     condition::{absent, exists},
@@ -38,7 +38,10 @@ const RNC_COMPRADOR: &str = "rnc_comprador";
 const ENCF: &str = "encf";
 const ECF_TYPE: &str = "ecf_type";
 const MONTO_TOTAL: &str = "monto_total";
+const TOTAL_ITBIS: &str = "total_itbis";
 const FECHA_EMISION: &str = "fecha_emision";
+/// `FechaEmision` as `YYYY-MM-DD`, which sorts.
+const ISSUED_ON: &str = "io";
 const SIGNER: &str = "signer";
 const XML: &str = "xml";
 const ARECF: &str = "arecf";
@@ -93,6 +96,8 @@ pub struct InboxItem {
     pub ecf_type: ReceiptType,
     /// The total as written in the document.
     pub monto_total: Option<ForeignText>,
+    /// Absent in records from before it was stored, and where the document has none.
+    pub total_itbis: Option<ForeignText>,
     pub fecha_emision: Option<ForeignText>,
     /// The subject of the certificate whose signature was verified.
     pub signer: ForeignText,
@@ -133,36 +138,65 @@ impl InboxItem {
         }
     }
 
+    /// `FechaEmision` as a day.
+    fn issued_on(&self) -> Option<Date> {
+        let fecha: Fecha = self.fecha_emision.as_deref()?.parse().ok()?;
+        Some(fecha.date())
+    }
+
     /// Whether the document itself proves its issuer: the certificate is trusted and names the issuer.
     fn proves_its_number(&self) -> bool {
         self.signer_trusted && self.speaks_for == Some(SpeaksFor::Taxpayer)
     }
 }
 
+/// The filter of the inbox. `None` matches everything.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct InboxFilter {
+    /// Only acknowledged, or only unread items.
+    pub acked: Option<bool>,
+    pub authority: Option<AuthorityState>,
+    pub rnc_emisor: Option<Rnc>,
+    /// When they were received.
+    pub received: Span,
+    /// The first and the last `FechaEmision`, both included. Records from before the day was stored do not match.
+    pub issued_from: Option<Date>,
+    pub issued_to: Option<Date>,
+}
+
+impl InboxFilter {
+    fn only(&self) -> Vec<Only<'static>> {
+        let authority = self.authority.map(|state| Only::Is(AUTHORITY, text(state.as_str())));
+        let issuer = self.rnc_emisor.as_ref().map(|rnc| Only::Is(RNC_EMISOR, text(rnc)));
+        let issued = (self.issued_from.is_some() || self.issued_to.is_some()).then(|| {
+            let (from, to) = (self.issued_from.unwrap_or(Date::MIN), self.issued_to.unwrap_or(Date::MAX));
+            Only::Between(ISSUED_ON, text(from.max(Date::ZERO)), text(to))
+        });
+        authority.into_iter().chain(issuer).chain(issued).collect()
+    }
+}
+
 impl Table {
-    /// Received receipts, newest first, and their total; optionally only acknowledged or unread ones.
+    /// Received receipts that match, newest first, and their total.
     ///
     /// # Errors
     /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn inbox(
         &self,
         scope: &Scope,
-        acked: Option<bool>,
-        authority: Option<AuthorityState>,
+        filter: &InboxFilter,
         limit: usize,
         offset: usize,
     ) -> Result<(Vec<InboxItem>, usize), StoreError> {
-        let list = match acked {
+        let list = match filter.acked {
             None => InboxList::All,
             Some(false) => InboxList::Unread,
             Some(true) => InboxList::Acked,
         };
-        let only = authority.map(|state| (AUTHORITY, text(state.as_str())));
         let query = Query {
             newest_first: true,
-            consistent: true,
-            only: only.into_iter().collect(),
-            ..Query::of(keys::inbox_partition(scope, list))
+            only: filter.only(),
+            ..within(scope, list, &filter.received, None)
         };
         let total = self.count_items("count inbox", &query).await?;
         if offset >= total || limit == 0 {
@@ -204,7 +238,7 @@ impl Table {
     ) -> Result<Vec<InboxItem>, StoreError> {
         let query = Query {
             limit: Some(limit),
-            ..within(scope, span, after)
+            ..within(scope, InboxList::All, span, after)
         };
         let mut items = self.query("walk inbox", query).await?;
         items.truncate(limit);
@@ -216,7 +250,7 @@ impl Table {
     /// # Errors
     /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn count_inbox(&self, scope: &Scope, span: &Span) -> Result<usize, StoreError> {
-        self.count_items("count inbox", &within(scope, span, None)).await
+        self.count_items("count inbox", &within(scope, InboxList::All, span, None)).await
     }
 
     /// Acknowledges a receipt. A repeated call retains the first time; `None` when the receipt does not exist.
@@ -275,7 +309,7 @@ fn current_list(item: &InboxItem) -> InboxList {
 }
 
 /// Ids begin with the time, so a span of time is a range of ids.
-fn within(scope: &Scope, span: &Span, after: Option<&InboxId>) -> Query<'static> {
+fn within(scope: &Scope, list: InboxList, span: &Span, after: Option<&InboxId>) -> Query<'static> {
     let low = match after {
         Some(after) => format!("{after}!"),
         None => span
@@ -288,7 +322,7 @@ fn within(scope: &Scope, span: &Span, after: Option<&InboxId>) -> Query<'static>
     Query {
         sort: Sort::Between(SK, low, high),
         consistent: true,
-        ..Query::of(keys::inbox_partition(scope, InboxList::All))
+        ..Query::of(keys::inbox_partition(scope, list))
     }
 }
 
@@ -300,6 +334,8 @@ fn stored(scope: &Scope, list: InboxList, item: &InboxItem) -> Item {
         .with(ENCF, text(item.encf))
         .with(ECF_TYPE, text(item.ecf_type.as_str()))
         .with_some(MONTO_TOTAL, item.monto_total.as_ref().map(text))
+        .with_some(TOTAL_ITBIS, item.total_itbis.as_ref().map(text))
+        .with_some(ISSUED_ON, item.issued_on().map(text))
         .with_some(FECHA_EMISION, item.fecha_emision.as_ref().map(text))
         .with(SIGNER, text(&item.signer))
         .with(SIGNER_TRUSTED, flag(item.signer_trusted))
@@ -332,6 +368,7 @@ fn read(stored: &Stored) -> Result<InboxItem, StoreError> {
         encf: stored.parse(ENCF)?,
         ecf_type: stored.parse(ECF_TYPE)?,
         monto_total: foreign(MONTO_TOTAL)?,
+        total_itbis: foreign(TOTAL_ITBIS)?,
         fecha_emision: foreign(FECHA_EMISION)?,
         signer: stored.str(SIGNER)?.into(),
         signer_trusted: stored.flag(SIGNER_TRUSTED)?,

@@ -13,6 +13,7 @@
 //! | `stuck.rs` | alarms for receipts that wait too long |
 //! | `verdict.rs`, `ending.rs` | final states and the outbox |
 //! | `notes.rs` | the amounts that notes take from the receipts that they modify |
+//! | `particulars.rs` | what lists show of a document, and how older records get it |
 //! | `delivery.rs`, `buyer.rs` | the delivery to the buyer, and the buyer's answer |
 //! | `finding.rs`, `listing.rs`, `walking.rs` | look-ups, pages in order, all receipts of a span |
 
@@ -26,6 +27,7 @@ mod listing;
 mod missing;
 mod notes;
 mod operating;
+mod particulars;
 mod record;
 mod sending;
 mod stuck;
@@ -37,7 +39,8 @@ use ecf::{Circumstances, Condition, Encf, Fecha, ReceiptState, ReceiptType, Rnc,
 use jiff::{Timestamp, civil::Date};
 
 pub use buyer::{AnswerRecorded, BuyerAnswer};
-pub use creation::{Created, NewReceipt, SignedLater};
+pub use creation::{AsSigned, Created, NewReceipt, SignedLater};
+pub use particulars::Particulars;
 pub(super) use creation::{OWNER as LOCK_OWNER, TAKEN_AT as LOCK_TAKEN_AT};
 pub use delivery::{BuyerDelivery, DeliveryState};
 pub use finding::ListedReceipt;
@@ -119,6 +122,8 @@ pub struct Fiscal {
     pub monto_total: String,
     pub rnc_comprador: Option<String>,
     pub fecha_emision: Fecha,
+    /// Absent in records from before it was stored, until an operator's command fills it in.
+    pub particulars: Option<Particulars>,
     /// Number and signature; absent until the receipt is signed.
     pub signed: Option<Signed>,
 }

@@ -1,10 +1,18 @@
 use ecf::ReceiptState;
 use ecf_store::{
     ReceiptId, Table,
-    receipts::{Created, Mode, SignedLater},
+    receipts::{AsSigned, Created, Mode, Particulars, SignedLater},
 };
 
 use crate::support::{app, at, encf, new_receipt, noon, signed};
+
+const AS_SIGNED: AsSigned<'_> = AsSigned {
+    monto_total: "118.00",
+    particulars: &Particulars {
+        razon_social_comprador: None,
+        total_itbis: None,
+    },
+};
 
 #[tokio::test]
 async fn a_created_receipt_reads_back_whole_by_every_way_to_it() {
@@ -190,7 +198,7 @@ async fn a_receipt_without_a_number_gets_number_and_signature_later_and_once() {
     let id = waiting.public_id;
     let outcome = app
         .table
-        .sign_receipt(&app.scope, &id, &taken, "118.00", noon())
+        .sign_receipt(&app.scope, &id, &taken, AS_SIGNED, noon())
         .await
         .unwrap();
     assert_eq!(outcome, SignedLater::NumberTaken);
@@ -198,7 +206,7 @@ async fn a_receipt_without_a_number_gets_number_and_signature_later_and_once() {
     let first = signed("order-1", "E310000000001");
     let outcome = app
         .table
-        .sign_receipt(&app.scope, &id, &first, "118.00", noon())
+        .sign_receipt(&app.scope, &id, &first, AS_SIGNED, noon())
         .await
         .unwrap();
     let SignedLater::Now(receipt) = outcome else {
@@ -216,7 +224,7 @@ async fn a_receipt_without_a_number_gets_number_and_signature_later_and_once() {
     let second = signed("order-1", "E310000000008");
     let outcome = app
         .table
-        .sign_receipt(&app.scope, &id, &second, "118.00", noon())
+        .sign_receipt(&app.scope, &id, &second, AS_SIGNED, noon())
         .await
         .unwrap();
     assert_eq!(outcome, SignedLater::NotSignable(receipt));
@@ -225,7 +233,7 @@ async fn a_receipt_without_a_number_gets_number_and_signature_later_and_once() {
     let unknown = ReceiptId::of("receipt", &app.scope.company, app.scope.environment, "unknown");
     let outcome = app
         .table
-        .sign_receipt(&app.scope, &unknown, &second, "118.00", noon())
+        .sign_receipt(&app.scope, &unknown, &second, AS_SIGNED, noon())
         .await
         .unwrap();
     assert_eq!(outcome, SignedLater::Missing);

@@ -8,7 +8,7 @@ use ecf_stack::{Provisioned, Stack};
 use ecf_store::{
     Artifacts, Clients, CompanyId, ContentHash, QueueUrls, Queues, Receipt, ReceiptId, Scope, SubmissionUrls, Table,
     Vault, local_config,
-    receipts::{Created, Mode, NewReceipt, Signed},
+    receipts::{Created, Mode, NewReceipt, Particulars, Signed},
 };
 use jiff::Timestamp;
 use sha2::{Digest, Sha256};
@@ -140,6 +140,10 @@ pub(crate) fn new_receipt(scope: &Scope, key: &str, number: &str) -> NewReceipt 
         monto_total: "1180.00".to_owned(),
         rnc_comprador: Some("101010101".to_owned()),
         fecha_emision: "27-11-2026".parse().unwrap(),
+        particulars: Particulars {
+            razon_social_comprador: Some("CLIENTE SRL".to_owned()),
+            total_itbis: Some("180.00".to_owned()),
+        },
         signed: Some(signed(key, number)),
         payload: None,
         note: None,

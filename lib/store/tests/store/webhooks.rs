@@ -113,6 +113,7 @@ async fn deliveries_come_newest_first_with_paging_and_total_and_end_after_ninety
         succeeded: false,
         sent_at,
         subject: None,
+        encf: (attempt != 3).then(|| "E310000000001".to_owned()),
         body_sha256: Some([7; 32]),
     };
     let all: Vec<_> = (1..=5)
@@ -125,7 +126,7 @@ async fn deliveries_come_newest_first_with_paging_and_total_and_end_after_ninety
 
     let page = async |limit, offset, now| {
         app.table
-            .deliveries(&app.scope, &webhook, limit, offset, now)
+            .deliveries(&app.scope, &webhook, None, (limit, offset), now)
             .await
             .unwrap()
     };
@@ -143,7 +144,7 @@ async fn deliveries_come_newest_first_with_paging_and_total_and_end_after_ninety
     );
     for scope in app.foreign_scopes() {
         assert_eq!(
-            app.table.deliveries(&scope, &webhook, 50, 0, now).await.unwrap(),
+            app.table.deliveries(&scope, &webhook, None, (50, 0), now).await.unwrap(),
             (vec![], 0)
         );
         assert_eq!(app.table.delivery(&scope, &webhook, all[1].id).await.unwrap(), None);

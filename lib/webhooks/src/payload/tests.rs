@@ -41,6 +41,7 @@ fn receipt(state: ReceiptState) -> Receipt {
             monto_total: "11800.00".into(),
             rnc_comprador: Some("130000002".into()),
             fecha_emision: "27-11-2026".parse().unwrap(),
+            particulars: None,
             signed: Some(Signed {
                 encf: "E310000000001".parse().unwrap(),
                 sign_date: "27-11-2026 08:00:00".into(),

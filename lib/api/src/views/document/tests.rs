@@ -43,6 +43,7 @@ fn received() -> Receipt {
             monto_total: "1180.00".to_owned(),
             rnc_comprador: None,
             fecha_emision: "27-11-2026".parse().unwrap(),
+            particulars: None,
             signed: None,
         },
         sending: ecf_store::receipts::Sending {

@@ -12,7 +12,7 @@ use ecf::{Circumstances, Encf, Fecha, ReceiptState, ReceiptType, Rnc};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{
-    Left, Mode, NewNote, Predecessor, Receipt, Signed, in_states, notes,
+    Left, Mode, NewNote, Particulars, Predecessor, Receipt, Signed, in_states, notes,
     record::{self, ENCF},
 };
 use crate::{
@@ -52,6 +52,7 @@ pub struct NewReceipt {
     pub monto_total: String,
     pub rnc_comprador: Option<String>,
     pub fecha_emision: Fecha,
+    pub particulars: Particulars,
     pub signed: Option<Signed>,
     pub payload: Option<ContentHash>,
     /// The receipt that this note modifies, if it was issued here.
@@ -67,6 +68,14 @@ impl NewReceipt {
             _ => self.created_at + FIRST_LOOK,
         }
     }
+}
+
+/// What a document says when it is signed. It may differ from what was stored before, because the document is completed
+/// again.
+#[derive(Debug, Clone, Copy)]
+pub struct AsSigned<'a> {
+    pub monto_total: &'a str,
+    pub particulars: &'a Particulars,
 }
 
 /// The result of creating a receipt.
@@ -119,16 +128,16 @@ impl Table {
         scope: &Scope,
         id: &ReceiptId,
         signed: &Signed,
-        monto_total: &str,
+        amounts: AsSigned<'_>,
         now: Timestamp,
     ) -> Result<SignedLater, StoreError> {
-        let outcome = self.sign_after(None, scope, id, signed, monto_total, now).await?;
+        let outcome = self.sign_after(None, scope, id, signed, amounts, now).await?;
         let SignedLater::NumberTaken = outcome else {
             return Ok(outcome);
         };
         match self.predecessor(scope, &signed.encf).await? {
             Some(earlier) => {
-                self.sign_after(Some(&earlier), scope, id, signed, monto_total, now)
+                self.sign_after(Some(&earlier), scope, id, signed, amounts, now)
                     .await
             }
             None => Ok(outcome),
@@ -185,14 +194,14 @@ impl Table {
         scope: &Scope,
         id: &ReceiptId,
         signed: &Signed,
-        monto_total: &str,
+        amounts: AsSigned<'_>,
         now: Timestamp,
     ) -> Result<SignedLater, StoreError> {
         // The step passes through `validated`: a document is signed only after it was validated.
         let [before, long_before] =
             [ReceiptState::Signed, ReceiptState::Validated].map(|state| state.predecessors(Circumstances::default()));
         let request = request();
-        let change = record::sign_change(scope, id, signed, monto_total, now, earlier, request);
+        let change = record::sign_change(scope, id, signed, amounts, now, earlier, request);
         let change = change.when(in_states(before.chain(long_before))).when(absent(ENCF));
         let lock = lock_part(scope, &signed.encf, id, now, earlier);
         let result = self.transact("sign receipt", vec![Part::Update(change), lock]).await;

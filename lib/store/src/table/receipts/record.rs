@@ -16,6 +16,7 @@
 //! | `nm`, `na` | e-NCF that it is a note on, code 1 | | `rv`, `ho` | counts there, is held back |
 //! | `wn` | notes that wait for its verdict | | `et` | track ids of earlier receipts of this number |
 //! | `pv` | the receipt that left the number | | `rq` | the request that gave the number |
+//! | `rz`, `ti` | RazonSocialComprador, TotalITBIS | | | |
 //! | `aw` | last alarm about a state: `submitted 6` | | `lt` | track ids that the authority does not find |
 //! | `od` | the last decision of an operator | | | |
 //! | `da` | hours after which somebody was alarmed | | `ba`, `br`, `bx`, `bt`, `bs` | the buyer's answer, reason, hash, received, signer |
@@ -26,8 +27,8 @@ use ecf::ReceiptState;
 use jiff::Timestamp;
 
 use super::{
-    Alarms, Buyer, Fiscal, Left, Mode, NewReceipt, Note, OutboxEntry, Predecessor, Receipt, Sending, Signed, buyer,
-    delivery,
+    Alarms, AsSigned, Buyer, Fiscal, Left, Mode, NewReceipt, Note, OutboxEntry, Particulars, Predecessor, Receipt, Sending, Signed,
+    buyer, delivery,
 };
 use crate::{
     StoreError,
@@ -52,6 +53,8 @@ const COMPANY_RNC: &str = "cr";
 const RNC_COMPRADOR: &str = "rc";
 pub(super) const MONTO_TOTAL: &str = "mt";
 const FECHA_EMISION: &str = "fe";
+pub(super) const RAZON_SOCIAL_COMPRADOR: &str = "rz";
+pub(super) const TOTAL_ITBIS: &str = "ti";
 const MODE: &str = "md";
 const PAYLOAD: &str = "pl";
 pub(super) const ENCF: &str = "en";
@@ -118,6 +121,11 @@ pub(super) fn new_item(scope: &Scope, new: &NewReceipt, earlier: Option<&Predece
         .with(FECHA_EMISION, text(new.fecha_emision))
         .with_some(MODE, (new.mode == Mode::Deferred).then(|| text("deferred")))
         .with_some(PAYLOAD, new.payload.map(bytes));
+    let item = new
+        .particulars
+        .attributes()
+        .into_iter()
+        .fold(item, |item, (name, value)| item.with_some(name, value));
     let item = match &new.note {
         Some(note) => item
             .with(MODIFIES, text(note.modifies))
@@ -161,16 +169,19 @@ pub(super) fn sign_change(
     scope: &Scope,
     id: &ReceiptId,
     signed: &Signed,
-    monto_total: &str,
+    amounts: AsSigned<'_>,
     now: Timestamp,
     earlier: Option<&Predecessor>,
     request: u32,
 ) -> Change {
-    Change::of(keys::receipt(scope, id))
+    let change = Change::of(keys::receipt(scope, id));
+    let particulars = amounts.particulars.attributes().into_iter();
+    particulars
+        .fold(change, |change, (name, value)| change.set_some(name, value))
         .set(STATE, text(ReceiptState::Signed))
         .set(REQUEST, number(request))
         .set(UPDATED_AT, instant(now))
-        .set(MONTO_TOTAL, text(monto_total))
+        .set(MONTO_TOTAL, text(amounts.monto_total))
         .set(ENCF, text(signed.encf))
         .set(SIGN_DATE, text(&signed.sign_date))
         .set(SECURITY_CODE, text(&signed.security_code))
@@ -232,6 +243,7 @@ pub(super) fn read(stored: &Stored) -> Result<Receipt, StoreError> {
             monto_total: stored.str(MONTO_TOTAL)?.to_owned(),
             rnc_comprador: owned(RNC_COMPRADOR)?,
             fecha_emision: stored.parse(FECHA_EMISION)?,
+            particulars: Particulars::read(stored)?,
             signed: read_signed(stored)?,
         },
         payload: stored.opt_hash(PAYLOAD)?.map(ContentHash::from_bytes),

@@ -4,7 +4,7 @@ use ecf::ReceiptState;
 use ecf_store::{
     Receipt,
     due::{DueEntry, DueRecord},
-    receipts::{Claim, Failure, NotFoundBy, OutboxEntry, Recorded, SignedLater, Verdict, Withdrawal},
+    receipts::{AsSigned, Claim, Failure, NotFoundBy, OutboxEntry, Recorded, SignedLater, Verdict, Withdrawal},
 };
 use jiff::SignedDuration;
 
@@ -121,8 +121,12 @@ impl Walk<'_> {
             Event::Sign => {
                 let number = self.number_of(place);
                 let signed = signed(&seen.idempotency_key, &number);
+                let amounts = AsSigned {
+                    monto_total: &seen.fiscal.monto_total,
+                    particulars: &seen.fiscal.particulars.clone().unwrap_or_default(),
+                };
                 let outcome = table
-                    .sign_receipt(scope, id, &signed, &seen.fiscal.monto_total, now)
+                    .sign_receipt(scope, id, &signed, amounts, now)
                     .await;
                 Told::of(matches!(outcome.unwrap(), SignedLater::Now(_)))
             }

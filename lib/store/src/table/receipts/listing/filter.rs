@@ -10,7 +10,7 @@ use super::super::{
 use crate::{
     ids::Scope,
     table::{
-        Query, Sort,
+        Only, Query, Sort,
         counters::DayCounts,
         item::text,
         keys::{self, LIST},
@@ -66,8 +66,8 @@ impl ReceiptFilter {
         } else {
             Sort::All
         };
-        let state = self.state.map(|state| (STATE, text(state)));
-        let ecf_type = self.ecf_type.map(|ecf_type| (ECF_TYPE, text(ecf_type.as_str())));
+        let state = self.state.map(|state| Only::Is(STATE, text(state)));
+        let ecf_type = self.ecf_type.map(|ecf_type| Only::Is(ECF_TYPE, text(ecf_type.as_str())));
         Query {
             sort,
             newest_first: true,
