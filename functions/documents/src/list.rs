@@ -2,14 +2,14 @@
 
 use axum::Json;
 use axum::extract::State;
-use ecf::{Encf, Environment, ReceiptState};
+use ecf::{Encf, Environment, ReceiptState, Rnc};
 use ecf_api::{
-    ApiError, Caller, CodedError, Cursor, DateRange, Fields, FromFields, FullDocumentView, ListView, Page, ValidQuery,
-    ValidationError,
+    ApiError, Caller, CodedError, Cursor, DateRange, FieldError, Fields, FromFields, FullDocumentView, IssuedRange, ListView,
+    Page, ValidQuery, ValidationError,
 };
 use ecf_store::{
     Receipt, Scope, StoreError, Table,
-    receipts::{PageRequest, ReceiptFilter, ReceiptPage},
+    receipts::{ContentFilter, MOST_SEARCHED, PageRequest, ReceiptFilter, ReceiptPage, Searched},
 };
 use utoipa::IntoParams;
 
@@ -40,6 +40,11 @@ pub(crate) struct DocumentsQuery {
     /// The tax authority's id.
     #[param(min_length = 1, max_length = 100)]
     track_id: Option<String>,
+    /// Only receipts of this buyer. With this filter, `issued_from` or `issued_to`, the others may leave 5,000 receipts at most.
+    #[param(value_type = Option<String>, example = "131880681")]
+    rnc_comprador: Option<Rnc>,
+    #[param(ignore)]
+    issued: IssuedRange,
     #[param(ignore)]
     range: DateRange,
     #[param(ignore)]
@@ -61,6 +66,8 @@ impl FromFields for DocumentsQuery {
             encf: fields.parsed("encf").optional(),
             external_id: fields.text("external_id").length(1..=LONGEST_ID).optional(),
             track_id: fields.text("track_id").length(1..=LONGEST_ID).optional(),
+            rnc_comprador: fields.parsed("rnc_comprador").optional(),
+            issued: IssuedRange::read(fields)?,
             range: DateRange::read(fields)?,
             page: Page::read(fields)?,
             cursor: Cursor::read(fields)?,
@@ -87,7 +94,16 @@ impl DocumentsQuery {
         })
     }
 
-    /// A page of the receipts with the given number or id; `None` when the query has neither.
+    /// The filter by buyer and day of issue.
+    fn content(&self) -> ContentFilter {
+        ContentFilter {
+            rnc_comprador: self.rnc_comprador.as_ref().map(ToString::to_string),
+            issued_from: self.issued.issued_from,
+            issued_to: self.issued.issued_to,
+        }
+    }
+
+    /// A page of the receipt with the given number or track id; `None` when the query has neither.
     async fn named(
         &self,
         table: &Table,
@@ -95,16 +111,13 @@ impl DocumentsQuery {
         filter: &ReceiptFilter,
         page: &PageRequest,
     ) -> Result<Option<ReceiptPage>, StoreError> {
-        let found = match (&self.encf, &self.track_id, &self.external_id) {
-            (Some(encf), _, _) => table.receipt_by_encf(scope, encf).await?,
-            (None, Some(track_id), _) => table.receipt_by_track_id(scope, track_id).await?,
-            (None, None, Some(external_id)) => {
-                let found = table.receipts_by_external_id(scope, external_id, filter, page);
-                return found.await.map(Some);
-            }
-            (None, None, None) => return Ok(None),
+        let found = match (&self.encf, &self.track_id) {
+            (Some(encf), _) => table.receipt_by_encf(scope, encf).await?,
+            (None, Some(track_id)) => table.receipt_by_track_id(scope, track_id).await?,
+            (None, None) => return Ok(None),
         };
-        let found = found.filter(|receipt| self.names(receipt) && filter.takes(receipt));
+        let content = self.content();
+        let found = found.filter(|receipt| self.names(receipt) && filter.takes(receipt) && content.takes(receipt));
         Ok(Some(ReceiptPage::of_all(found.into_iter().collect(), page)))
     }
 
@@ -117,7 +130,7 @@ impl DocumentsQuery {
     }
 }
 
-async fn find(app: &App, scope: &Scope, query: &DocumentsQuery) -> Result<ReceiptPage, StoreError> {
+async fn find(app: &App, scope: &Scope, query: &DocumentsQuery) -> Result<ReceiptPage, ApiError> {
     let Some(filter) = query.filter(scope.environment) else {
         return Ok(ReceiptPage::default());
     };
@@ -126,10 +139,39 @@ async fn find(app: &App, scope: &Scope, query: &DocumentsQuery) -> Result<Receip
         offset: query.page.offset,
         after: query.cursor.cursor.clone(),
     };
-    match query.named(&app.table, scope, &filter, &page).await? {
-        Some(found) => Ok(found),
-        None => app.table.list_receipts(scope, &filter, &page, app.clock.now()).await,
+    let (table, now) = (&app.table, app.clock.now());
+    if let Some(found) = query.named(table, scope, &filter, &page).await? {
+        return Ok(found);
     }
+    let (external_id, content) = (query.external_id.as_deref(), query.content());
+    if !content.takes_all() {
+        let searched = table.search_receipts(scope, external_id, &filter, &content, &page, now);
+        return match searched.await? {
+            Searched::Page(page) => Ok(page),
+            Searched::TooMany(total) => Err(too_many(query, total)),
+        };
+    }
+    Ok(match external_id {
+        Some(external_id) => table.receipts_by_external_id(scope, external_id, &filter, &page).await?,
+        None => table.list_receipts(scope, &filter, &page, now).await?,
+    })
+}
+
+fn too_many(query: &DocumentsQuery, total: u64) -> ApiError {
+    let name = match (&query.rnc_comprador, query.issued.issued_from) {
+        (Some(_), _) => "rnc_comprador",
+        (None, Some(_)) => "issued_from",
+        (None, None) => "issued_to",
+    };
+    let msg = format!(
+        "{total} receipts fit the other filters, and at most {MOST_SEARCHED} are searched by buyer or day of issue: narrow \
+         date_from and date_to, or add ecf_type or status"
+    );
+    let error = FieldError::new(["query", name], "value_error", msg)
+        .with_code("too_many_to_search")
+        .with_ctx("limit", MOST_SEARCHED)
+        .with_ctx("total", total);
+    ApiError::validation(vec![error])
 }
 
 /// Listar documentos
@@ -140,7 +182,7 @@ async fn find(app: &App, scope: &Scope, query: &DocumentsQuery) -> Result<Receip
     path = "/api/v1/client/documents",
     operation_id = "list_documents",
     tag = "Documentos",
-    params(DocumentsQuery, DateRange, Page, Cursor),
+    params(DocumentsQuery, IssuedRange, DateRange, Page, Cursor),
     responses(
         (status = 200, description = "One page, newest first, and how many fit in all", body = ListView<FullDocumentView>),
         (status = 401, description = "The key is wrong, expired or revoked", body = CodedError),

@@ -12,7 +12,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use ecf::{Ecf, Environment, FailReason, Numbered, ReceiptState};
-use ecf_api::{ApiError, Caller, CodedError, NotingCaller, ValidJson, ValidQuery, ValidationError};
+use ecf_api::{ApiError, Caller, CodedError, NotingCaller, ValidJson, ValidQuery, ValidationError, Wait};
 use ecf_store::{
     NextStep, Receipt, ReceiptId,
     numbers::Range,
@@ -29,7 +29,7 @@ use crate::kept::{due, keep};
 use crate::note;
 use crate::record::{Order, create, new_receipt, send, tell};
 use crate::replay;
-use crate::request::{IssueQuery, IssueRequest};
+use crate::request::{IssueQuery, IssueRequest, WaitingQuery};
 use crate::signing::{Record, Signer, Unsigned, count_number, signer, with_a_number};
 use crate::validate;
 use crate::views::{IssuedView, NothingNewView, ValidationView};
@@ -44,7 +44,7 @@ const FIRST_TRY: std::time::Duration = std::time::Duration::from_secs(5);
     post,
     path = "/api/v1/ecf",
     tag = "Comprobantes",
-    params(IssueQuery),
+    params(IssueQuery, Wait),
     request_body = IssueRequest,
     responses(
         (status = 201, description = "Issued: signed, stored and queued. `deferred`: kept until `scheduled_for`; `received`: kept, to be signed within minutes. Number, code and stamp of these two come when they are signed", body = IssuedView),
@@ -60,12 +60,18 @@ const FIRST_TRY: std::time::Duration = std::time::Duration::from_secs(5);
 pub(crate) async fn issue(
     State(app): State<App>,
     NotingCaller(caller): NotingCaller,
-    ValidQuery(query): ValidQuery<IssueQuery>,
+    ValidQuery(WaitingQuery { query, wait }): ValidQuery<WaitingQuery>,
     ValidJson(request): ValidJson<IssueRequest>,
 ) -> Result<Response, ApiError> {
-    let answer = match issue_one(&app, &caller, &query, request).await? {
-        Issued::New(view) => (StatusCode::CREATED, Json(view)).into_response(),
-        Issued::Replayed { view, differs } => {
+    let mut issued = issue_one(&app, &caller, &query, request).await?;
+    if let Issued::New { view, receipt } | Issued::Replayed { view, receipt, .. } = &mut issued
+        && let Some(ended) = wait.for_end(&app.table, receipt).await
+    {
+        view.document = app.view(&ended);
+    }
+    let answer = match issued {
+        Issued::New { view, .. } => (StatusCode::CREATED, Json(view)).into_response(),
+        Issued::Replayed { view, differs, .. } => {
             let headers = [
                 ("Idempotency-Replayed", "true"),
                 ("Idempotency-Payload-Differs", if differs { "true" } else { "false" }),
@@ -82,13 +88,20 @@ pub(crate) async fn issue(
 #[serde(untagged)]
 pub(crate) enum Issued {
     /// The receipt was signed, or stored to be signed later.
-    New(Box<IssuedView>),
+    New {
+        #[serde(flatten)]
+        view: Box<IssuedView>,
+        #[serde(skip)]
+        receipt: Box<Receipt>,
+    },
     /// The key already has a receipt; `differs` when its payload was another one.
     Replayed {
         #[serde(flatten)]
         view: Box<IssuedView>,
         #[serde(skip)]
         differs: bool,
+        #[serde(skip)]
+        receipt: Box<Receipt>,
     },
     /// The answer to a request with `validate_only`.
     Forecast(Box<ValidationView>),
@@ -97,7 +110,7 @@ pub(crate) enum Issued {
 impl Issued {
     pub(crate) fn status(&self) -> StatusCode {
         match self {
-            Self::New(_) => StatusCode::CREATED,
+            Self::New { .. } => StatusCode::CREATED,
             Self::Replayed { .. } | Self::Forecast(_) => StatusCode::OK,
         }
     }
@@ -122,18 +135,19 @@ pub(crate) async fn issue_one(
     }
     let id = ReceiptId::of_receipt(&caller.scope, &request.idempotency_key);
     let payload_hash = request.payload.payload_hash();
-    let replayed = |existing: &Receipt| -> Result<Issued, ApiError> {
-        let warning = replay::compare(app, existing, &request, query, payload_hash)?;
+    let replayed = |existing: Receipt| -> Result<Issued, ApiError> {
+        let warning = replay::compare(app, &existing, &request, query, payload_hash)?;
         Ok(Issued::Replayed {
             view: Box::new(IssuedView {
-                document: app.view(existing),
+                document: app.view(&existing),
                 warnings: warning.into_iter().collect(),
             }),
             differs: existing.payload_hash != payload_hash,
+            receipt: Box::new(existing),
         })
     };
     if let Some(existing) = app.table.receipt(&caller.scope, &id).await? {
-        return replayed(&existing);
+        return replayed(existing);
     }
     let settings = settings().await?;
     let now = app.clock.now();
@@ -175,12 +189,15 @@ pub(crate) async fn issue_one(
                 count_number(app, &receipt, counts_in.as_deref())
             );
             queue(app, &receipt).await;
-            Ok(Issued::New(Box::new(IssuedView {
-                document: app.view(&receipt),
-                warnings: listed(&warnings),
-            })))
+            Ok(Issued::New {
+                view: Box::new(IssuedView {
+                    document: app.view(&receipt),
+                    warnings: listed(&warnings),
+                }),
+                receipt: Box::new(receipt),
+            })
         }
-        Created::Replay(existing) => replayed(&existing),
+        Created::Replay(existing) => replayed(existing),
         Created::ModifiedChanged => Err(ApiError::unavailable(std::time::Duration::from_secs(1))
             .caused_by("others kept changing the modified receipt")),
         Created::NumberTaken => Err(number_taken(caller.environment())),

@@ -2,7 +2,7 @@
 
 use ecf::rules::OnConditional;
 use ecf::{Amounts, Environment, Node, ReceiptType};
-use ecf_api::{Fields, FromFields};
+use ecf_api::{Fields, FromFields, Wait};
 use ecf_store::receipts::Mode;
 use jiff::Timestamp;
 use utoipa::{IntoParams, ToSchema};
@@ -35,7 +35,7 @@ pub(crate) struct IssueRequest {
 
 impl FromFields for IssueRequest {
     fn read(fields: &mut Fields) -> Option<Self> {
-        fields.belong_in_query(&["mode", "on_conditional", "validate_only", "amounts", "on_replay"]);
+        fields.belong_in_query(&["mode", "on_conditional", "validate_only", "amounts", "on_replay", "wait"]);
         let idempotency_key = fields.text("idempotency_key").length(1..=100).required();
         let ecf_type = fields.receipt_type("ecf_type").required();
         let payload = fields.object("payload").required();
@@ -94,6 +94,21 @@ impl IssueQuery {
             Environment::CerteCF => Amounts::Verbatim,
             Environment::TesteCF | Environment::Ecf => Amounts::Scaled,
         })
+    }
+}
+
+/// The query of one receipt, which may wait for the receipt's end.
+#[derive(Debug)]
+pub(crate) struct WaitingQuery {
+    pub(crate) query: IssueQuery,
+    pub(crate) wait: Wait,
+}
+
+impl FromFields for WaitingQuery {
+    fn read(fields: &mut Fields) -> Option<Self> {
+        let query = IssueQuery::read(fields);
+        let wait = Wait::read(fields)?;
+        Some(Self { query: query?, wait })
     }
 }
 

@@ -20,6 +20,7 @@ mod path;
 mod query;
 mod views;
 mod visitor;
+mod wait;
 
 pub use caller::{ApiKeySecret, Caller, Keys, NotingCaller};
 pub use certificate::P12Fields;
@@ -37,3 +38,4 @@ pub use views::{
     TaxauthResponse, TrackId, as_object,
 };
 pub use visitor::Visitor;
+pub use wait::Wait;

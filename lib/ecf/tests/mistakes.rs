@@ -4,7 +4,7 @@
 
 use ecf::rules::{OnConditional, judge};
 use ecf::totals::IscRates;
-use ecf::{Amounts, Draft, Environment, Node, ReceiptType, Violation};
+use ecf::{Amounts, Draft, Environment, Grade, Node, ReceiptType, Violation};
 use serde_json::{Value, json};
 
 /// A valid receipt of the type, with a member of each block that the mistakes change.
@@ -392,6 +392,32 @@ fn c9_a_date_of_the_year_before_is_told_in_tests_and_left_alone_in_certification
     let today = "27-11-2026".parse().unwrap();
     let (_, told) = judge(draft, Environment::CerteCF, today, &rates, OnConditional::Refuse).unwrap();
     assert!(told.iter().all(|violation| violation.code != "FECHA-01"), "{told:?}");
+}
+
+#[test]
+fn p16_a_receipt_dated_a_month_back_is_told_in_tests_and_in_production() {
+    let mut payload = receipt("31");
+    set(&mut payload, at(EMISOR, "FechaEmision"), json!("27-10-2026"));
+    let node = Node::parse(&serde_json::to_vec(&payload).unwrap()).unwrap();
+    for (environment, is_told) in [
+        (Environment::TesteCF, true),
+        (Environment::Ecf, true),
+        (Environment::CerteCF, false),
+    ] {
+        let (draft, _) = Draft::read("31".parse().unwrap(), &node, Amounts::Scaled).unwrap();
+        let rates = IscRates::of(environment);
+        let today = "27-11-2026".parse().unwrap();
+        let (_, told) = judge(draft, environment, today, &rates, OnConditional::Refuse).unwrap();
+        let told = told.iter().find(|violation| violation.code == "EMISOR-02");
+        assert_eq!(told.is_some(), is_told, "{environment}");
+        if let Some(told) = told {
+            assert_eq!(
+                told.message,
+                "FechaEmision 27-10-2026 is 31 days ago: a receipt is due within 72 hours of its issue"
+            );
+            assert_eq!(told.grade, Grade::Notice);
+        }
+    }
 }
 
 #[test]

@@ -267,3 +267,19 @@ async fn a_repeated_request_is_answered_with_its_receipt_and_sent_once() {
     assert_eq!(documents[0]["times"], 1);
     system.local.shutdown().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn p5_two_hundred_receipts_at_once_are_answered_with_their_verdict() {
+    let system = System::start().await;
+    let caller = &system.caller;
+    let payload = payload(&caller.rnc, &caller.today(), "31", 1_000);
+    let url = format!("{}/api/v1/ecf?wait=20", caller.base_url);
+    let issued = (0..200).map(async |number| {
+        let body = json!({ "idempotency_key": format!("p5-{number}"), "ecf_type": "31", "payload": payload });
+        let answer = caller.send(Method::POST, &url, Some(&caller.key), Some(&body)).await;
+        answer.expect(201)["status"].as_str().unwrap().to_owned()
+    });
+    let states = futures::future::join_all(issued).await;
+    assert_eq!(states, vec!["accepted"; 200]);
+    system.local.shutdown().await;
+}

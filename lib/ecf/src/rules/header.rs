@@ -289,7 +289,8 @@ fn issue_is_not_long_ago(case: &Case<'_>, out: &mut Findings<'_>) {
     const DAYS: i32 = 3;
     let replaces = Some(CodigoModificacion::ReemplazaContingencia);
     let late_by_nature = case.document.informacion_referencia.codigo_modificacion == replaces;
-    if case.environment != Environment::Ecf || late_by_nature {
+    // Certification workbooks prescribe dates.
+    if case.environment == Environment::CerteCF || late_by_nature {
         return;
     }
     let Some(issue) = case.document.encabezado.emisor.fecha_emision else {

@@ -47,7 +47,9 @@ pub use finding::ListedReceipt;
 pub(super) use finding::read_listed;
 use finding::{Left, Predecessor};
 pub use holding::HOLD_SPREAD;
-pub use listing::{PageRequest, Position, ReceiptFilter, ReceiptPage, UnknownPosition};
+pub use listing::{
+    ContentFilter, MOST_SEARCHED, PageRequest, Position, ReceiptFilter, ReceiptPage, Searched, UnknownPosition,
+};
 pub use missing::{NOT_FOUND_PATIENCE, NotFoundBy};
 pub use notes::{ModifiedReceipt, NewNote, Note, NoteCleared};
 #[cfg(feature = "testing")]

@@ -8,12 +8,14 @@
 mod days;
 mod filter;
 mod position;
+mod searching;
 
 use futures::{StreamExt as _, TryStreamExt as _, stream};
 use jiff::{Timestamp, ToSpan as _, civil::Date};
 
 pub use filter::ReceiptFilter;
 pub use position::{Position, UnknownPosition};
+pub use searching::{ContentFilter, MOST_SEARCHED, Searched};
 
 use super::{Receipt, finding::read_listed, record};
 use crate::{
