@@ -4,8 +4,8 @@ use axum::Json;
 use axum::extract::State;
 use ecf::{Encf, Environment, ReceiptState, Rnc};
 use ecf_api::{
-    ApiError, Caller, CodedError, Cursor, DateRange, FieldError, Fields, FromFields, FullDocumentView, IssuedRange, ListView,
-    Page, ValidQuery, ValidationError,
+    ApiError, Caller, CodedError, Cursor, DateRange, FieldError, Fields, FromFields, FullDocumentView, IssuedRange,
+    ListView, Page, ValidQuery, ValidationError,
 };
 use ecf_store::{
     Receipt, Scope, StoreError, Table,
@@ -152,7 +152,11 @@ async fn find(app: &App, scope: &Scope, query: &DocumentsQuery) -> Result<Receip
         };
     }
     Ok(match external_id {
-        Some(external_id) => table.receipts_by_external_id(scope, external_id, &filter, &page).await?,
+        Some(external_id) => {
+            table
+                .receipts_by_external_id(scope, external_id, &filter, &page)
+                .await?
+        }
         None => table.list_receipts(scope, &filter, &page, now).await?,
     })
 }

@@ -12,11 +12,12 @@
 //! Number ranges are on the same index ([`ranges`]), and so are days whose counters must be compared ([`days`]).
 //!
 //! While the authority is out of reach, receipts are held instead of enqueued until the gates may open ([`round`]), and
-//! the longest-waiting ones raise an [`alarm`]. This function also polls the authority's status service, for all
+//! the longest-waiting ones raise an [`alarm`]. [`news`] publishes events about receipts that stopped or wait too long. This function also polls the authority's status service, for all
 //! functions.
 
 mod alarm;
 mod days;
+mod news;
 mod ranges;
 mod round;
 mod sweep;
@@ -144,6 +145,7 @@ async fn look_after(
         }
         Err(error) => return Err(error),
     };
+    news::tell(app, &receipt, now).await?;
     round.alarm(&receipt, now).await?;
     if receipt.waits_for_a_person() {
         round.rest(entry, &receipt, now).await?;

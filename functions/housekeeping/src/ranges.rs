@@ -23,6 +23,8 @@ const PER_SHARD: usize = 50;
 const STRETCHES: usize = 5;
 /// A certificate with fewer days left is named in the log. The alarm uses the same number.
 const CERTIFICATE_DAYS: u64 = 15;
+/// Days left at which companies are told of their certificate, each once.
+const CERTIFICATE_NEWS: [u64; 4] = [1, 7, 15, 30];
 /// Three times the time limit of the slowest function that takes numbers: no request uses a number any more after that.
 const DEAD_AFTER: SignedDuration = SignedDuration::from_mins(3);
 /// The next look at a range whose newest numbers are too young to decide.
@@ -137,7 +139,7 @@ async fn look_over(app: &App, entry: &DueType, now: Timestamp) -> Result<(), Sto
     let Some(company) = warn(app, &entry.scope, &ranges, now).await? else {
         return app.table.put_off_type(entry, None).await;
     };
-    tell_certificate(app, &entry.scope, &company, now);
+    tell_certificate(app, &entry.scope, &company, now).await?;
     let thresholds = thresholds(&company);
     let next = ranges
         .iter()
@@ -215,11 +217,11 @@ fn tell(app: &App, scope: &Scope, range: &Range, alert: RangeAlert, now: Timesta
     app.metrics.tell(environment.as_str(), &[(metric, 1)], now);
 }
 
-/// Reports to the operator how many days the company's certificate is still valid. Without a certificate the company
+/// Reports to the operator, and to webhooks that subscribed to it, how many days the company's certificate is still valid. Without a certificate the company
 /// cannot issue.
-fn tell_certificate(app: &App, scope: &Scope, company: &Company, now: Timestamp) {
+async fn tell_certificate(app: &App, scope: &Scope, company: &Company, now: Timestamp) -> Result<(), StoreError> {
     let Some(certificate) = &company.certificate else {
-        return;
+        return Ok(());
     };
     let days = certificate.not_after.duration_since(now).as_hours() / 24;
     let days = u64::try_from(days).unwrap_or(0);
@@ -228,4 +230,15 @@ fn tell_certificate(app: &App, scope: &Scope, company: &Company, now: Timestamp)
     }
     app.metrics
         .tell(scope.environment.as_str(), &[(Metric::CertificateDaysLeft, days)], now);
+    let reached = CERTIFICATE_NEWS.into_iter().find(|threshold| days <= *threshold);
+    if let Some(threshold_days) = reached.filter(|_| certificate.not_after > now) {
+        let news = News::CertificateExpiring {
+            certificate,
+            days_left: days,
+            threshold_days,
+        };
+        let announcement = news.announcement(scope, company.rnc.as_str(), now);
+        announce(&app.table, &app.queues, scope, &announcement).await?;
+    }
+    Ok(())
 }

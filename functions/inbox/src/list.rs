@@ -2,8 +2,8 @@
 
 use axum::Json;
 use axum::extract::State;
-use ecf::{Environment, Rnc};
 use ecf::catalogue::EstadoAprobacion;
+use ecf::{Environment, Rnc};
 use ecf_api::{
     ApiError, Caller, CodedError, DateRange, Fields, FromFields, Instant, IssuedRange, ListView, Page, ValidQuery,
     ValidationError,
@@ -186,10 +186,7 @@ pub(crate) async fn list(
 ) -> Result<Json<ListView<InboxItemView>>, ApiError> {
     let page = request.page;
     let (limit, offset) = (page.limit as usize, usize::try_from(page.offset).unwrap_or(usize::MAX));
-    let (items, total) = app
-        .table
-        .inbox(&caller.scope, &request.filter(), limit, offset)
-        .await?;
+    let (items, total) = app.table.inbox(&caller.scope, &request.filter(), limit, offset).await?;
     let environment = caller.environment();
     let numbers = items.iter().map(|item| (item.rnc_emisor.clone(), item.encf)).collect();
     let given = app.table.given_answers(&caller.scope, numbers).await?;

@@ -83,7 +83,11 @@ fn differences(
     let buyer = text(header.comprador.rnc_comprador.as_ref().map(ToString::to_string));
     let day = text(header.emisor.fecha_emision.map(|day: Fecha| day.to_string()));
     found.extend(Difference::of("MontoTotal", fiscal.monto_total.as_str(), total));
-    found.extend(Difference::of("RNCComprador", text(fiscal.rnc_comprador.clone()), buyer));
+    found.extend(Difference::of(
+        "RNCComprador",
+        text(fiscal.rnc_comprador.clone()),
+        buyer,
+    ));
     found.extend(Difference::of("FechaEmision", fiscal.fecha_emision.to_string(), day));
     found
 }
@@ -95,8 +99,19 @@ fn warning(existing: &Receipt, differences: &[Difference]) -> FieldError {
     };
     let shown = differences.iter().map(|difference| match &difference.values {
         Some((stored, given)) => {
-            let or_none = |value: &String| if value.is_empty() { "none".to_owned() } else { value.clone() };
-            format!("{} (there {}, here {})", difference.name, or_none(stored), or_none(given))
+            let or_none = |value: &String| {
+                if value.is_empty() {
+                    "none".to_owned()
+                } else {
+                    value.clone()
+                }
+            };
+            format!(
+                "{} (there {}, here {})",
+                difference.name,
+                or_none(stored),
+                or_none(given)
+            )
         }
         None => difference.name.to_owned(),
     });
@@ -107,7 +122,9 @@ fn warning(existing: &Receipt, differences: &[Difference]) -> FieldError {
     );
     let names: Vec<_> = differences.iter().map(|difference| difference.name).collect();
     let side = |pick: fn(&(String, String)) -> &String| -> serde_json::Map<String, serde_json::Value> {
-        let known = differences.iter().filter_map(|one| Some((one.name, one.values.as_ref()?)));
+        let known = differences
+            .iter()
+            .filter_map(|one| Some((one.name, one.values.as_ref()?)));
         known
             .map(|(name, values)| (name.to_owned(), pick(values).clone().into()))
             .collect()

@@ -35,7 +35,14 @@ pub(crate) struct IssueRequest {
 
 impl FromFields for IssueRequest {
     fn read(fields: &mut Fields) -> Option<Self> {
-        fields.belong_in_query(&["mode", "on_conditional", "validate_only", "amounts", "on_replay", "wait"]);
+        fields.belong_in_query(&[
+            "mode",
+            "on_conditional",
+            "validate_only",
+            "amounts",
+            "on_replay",
+            "wait",
+        ]);
         let idempotency_key = fields.text("idempotency_key").length(1..=100).required();
         let ecf_type = fields.receipt_type("ecf_type").required();
         let payload = fields.object("payload").required();

@@ -78,9 +78,8 @@ pub(crate) async fn fill_in(app: &App, command: FillInLists) -> Result<Value, Op
     let from = command.from.unwrap_or_else(|| fiscal_day(company.created_at).min(to));
     let limit = command.limit.unwrap_or(PER_PART);
     if from > to || !(1..=MOST_PER_PART).contains(&limit) {
-        let message = format!(
-            "from {from} to {to}, limit {limit}: the limit may be 1 to {MOST_PER_PART}, from no later than to"
-        );
+        let message =
+            format!("from {from} to {to}, limit {limit}: the limit may be 1 to {MOST_PER_PART}, from no later than to");
         return Err(OperatorError::refused("bad_part", message));
     }
     let mut progress = Progress::default();
@@ -92,7 +91,7 @@ pub(crate) async fn fill_in(app: &App, command: FillInLists) -> Result<Value, Op
             .walk_receipts(&scope, &Span::default(), place.day, place.after.as_deref())
             .await?;
         looked_at += part.receipts.len();
-        let filled = part.receipts.iter().map(|receipt| fill_in_one(app, receipt));
+        let filled: Vec<_> = part.receipts.iter().map(|receipt| fill_in_one(app, receipt)).collect();
         let filled: Vec<Filled> = stream::iter(filled).buffered(AT_ONCE).try_collect().await?;
         for filled in filled {
             match filled {
@@ -128,7 +127,10 @@ async fn fill_in_one(app: &App, receipt: &Receipt) -> Result<Filled, StoreError>
     };
     let (scope, created_at, id) = (&receipt.scope, receipt.created_at, &receipt.public_id);
     let kind = ArtifactKind::SignedXml;
-    let xml = app.artifacts.get(scope, created_at, id, kind, &signed.signed_xml).await?;
+    let xml = app
+        .artifacts
+        .get(scope, created_at, id, kind, &signed.signed_xml)
+        .await?;
     let Some(Ok(received)) = xml.map(|xml| Document::from_xml(&xml)) else {
         tracing::error!(receipt.id = %id, "the signed document of a receipt cannot be read");
         return Ok(Filled::Unreadable(*id));

@@ -102,7 +102,13 @@ pub(crate) async fn deliveries(
     let part = (page.limit as usize, usize::try_from(page.offset).unwrap_or(usize::MAX));
     let (items, total) = app
         .table
-        .deliveries(&caller.scope, &id, public_id.map(Subject::Receipt), part, app.clock.now())
+        .deliveries(
+            &caller.scope,
+            &id,
+            public_id.map(Subject::Receipt),
+            part,
+            app.clock.now(),
+        )
         .await?;
     let items = items.into_iter().map(DeliveryView::from).collect();
     Ok(Json(ListView::new(items, total as u64, page)))

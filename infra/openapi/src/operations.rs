@@ -50,7 +50,9 @@ mod tests {
         let declared = table(&serde_json::from_str(&super::super::document().expect("JSON")).expect("JSON"));
         let kept = std::fs::read_to_string(path()).expect("the table");
         assert_eq!(kept, declared, "run `cargo run -- openapi`");
-        assert!(declared.contains("POST /api/v1/ecf?mode&on_conditional&validate_only&amounts&on_replay&wait body issue\n"));
+        assert!(
+            declared.contains("POST /api/v1/ecf?mode&on_conditional&validate_only&amounts&on_replay&wait body issue\n")
+        );
         assert!(declared.contains("POST /api/v1/ecf/{public_id}/cancel issue\n"));
     }
 

@@ -8,6 +8,7 @@ use ecf::catalogue::EstadoAprobacion;
 use ecf_store::{
     Receipt, Scope, WebhookId,
     announcements::Announcement,
+    certificates::CertificateSummary,
     inbox::{AuthorityState, InboxItem},
     receipts::BuyerAnswer,
 };
@@ -128,6 +129,33 @@ events! {
         english: "a range that passes a threshold, once for each threshold",
         spanish: "a una secuencia le quedan pocos números, o está por vencer",
     },
+    /// A receipt stopped without a verdict.
+    Failed = Declaration {
+        name: "failed",
+        audience: Audience::Name,
+        schema: ReceiptFailedEvent::schema,
+        summary: "Un comprobante se detuvo",
+        english: "a receipt that stopped without a verdict: `receipt_id`, `error_code`, `error_message`; within a minute",
+        spanish: "un comprobante se detuvo sin veredicto: `receipt_id`, `error_code`, `error_message`; en un minuto",
+    },
+    /// A signed receipt has been waiting for the authority for too long.
+    DeliveryAlarm = Declaration {
+        name: "delivery.alarm",
+        audience: Audience::Name,
+        schema: DeliveryAlarmEvent::schema,
+        summary: "Un comprobante no llega a la DGII",
+        english: "a signed receipt that the tax authority has not got for 48, 60 and 70 hours; the law gives 72",
+        spanish: "un comprobante firmado que la DGII no tiene desde hace 48, 60 y 70 horas; la ley da 72",
+    },
+    /// The company's certificate is about to expire.
+    CertificateExpiring = Declaration {
+        name: "certificate.expiring",
+        audience: Audience::Name,
+        schema: CertificateExpiringEvent::schema,
+        summary: "El certificado está por vencer",
+        english: "the company's certificate, at 30, 15, 7 and 1 days before it expires",
+        spanish: "el certificado de la empresa, a 30, 15, 7 y 1 días de vencer",
+    },
     /// Another webhook of the company was switched off, because it did not answer for days.
     WebhookPaused = Declaration {
         name: "webhook.paused",
@@ -178,6 +206,44 @@ payload! {
         valid_until: Option<String> = optional(text("Its last day, `YYYY-MM-DD`")),
         #[serde(skip_serializing_if = "Option::is_none")]
         days_left: Option<i64> = optional(number()),
+    }
+}
+
+payload! {
+    /// A receipt stopped without a verdict.
+    ReceiptFailedEvent<'a> {
+        environment: &'a str = text("The environment of the receipt"),
+        receipt_id: String = text("The receipt's id"),
+        external_id: Option<&'a str> = nullable_text("The caller's own id"),
+        ecf_type: &'a str = text("Its type"),
+        encf: Option<String> = nullable_text("Its number, if it was signed"),
+        monto_total: &'a str = text("As the document writes it"),
+        error_code: Option<&'a str> = nullable_text("The reason, as in the document"),
+        error_message: Option<&'a str> = nullable_text("The reason in a sentence"),
+    }
+}
+
+payload! {
+    /// A signed receipt waits for the tax authority.
+    DeliveryAlarmEvent<'a> {
+        environment: &'a str = text("The environment of the receipt"),
+        receipt_id: String = text("The receipt's id"),
+        external_id: Option<&'a str> = nullable_text("The caller's own id"),
+        ecf_type: &'a str = text("Its type"),
+        encf: Option<String> = nullable_text("Its number"),
+        status: String = text("Its state"),
+        hours: u32 = count("How many hours it has been waiting"),
+    }
+}
+
+payload! {
+    /// The company's certificate expires soon; each threshold is told once.
+    CertificateExpiringEvent<'a> {
+        environment: &'a str = text("The environment that was looked at; the certificate serves all"),
+        serial_number: &'a str = text("Its serial number"),
+        subject: &'a str = text("Its subject"),
+        expires_at: String = instant("When it expires"),
+        days_left: u64 = count("How many whole days are left"),
     }
 }
 
@@ -258,6 +324,27 @@ pub enum News<'a> {
         /// The threshold that was passed; each is told once.
         threshold_days: i64,
     },
+    /// A receipt stopped without a verdict.
+    ReceiptFailed {
+        /// The receipt.
+        receipt: &'a Receipt,
+    },
+    /// A signed receipt waits for the authority.
+    DeliveryAlarm {
+        /// The receipt.
+        receipt: &'a Receipt,
+        /// The alarm hour that it has passed.
+        hours: u32,
+    },
+    /// The company's certificate expires soon.
+    CertificateExpiring {
+        /// The certificate.
+        certificate: &'a CertificateSummary,
+        /// How many whole days are left.
+        days_left: u64,
+        /// The threshold that was passed; each is told once.
+        threshold_days: u64,
+    },
     /// A webhook was switched off, because it failed for too long.
     WebhookPaused {
         /// Which.
@@ -337,6 +424,49 @@ impl News<'_> {
                     remaining,
                     valid_until: Some(valid_until.to_string()),
                     days_left: Some(days_left),
+                },
+            ),
+            Self::ReceiptFailed { receipt } => head.announcement(
+                EventName::Failed,
+                // It may fail again after a retry.
+                &format!("{}/{}", receipt.public_id, receipt.updated_at.as_millisecond()),
+                ReceiptFailedEvent {
+                    environment,
+                    receipt_id: receipt.public_id.to_string(),
+                    external_id: receipt.external_id.as_deref(),
+                    ecf_type: receipt.fiscal.ecf_type.as_str(),
+                    encf: receipt.encf().map(ToString::to_string),
+                    monto_total: &receipt.fiscal.monto_total,
+                    error_code: receipt.error_code.as_deref(),
+                    error_message: receipt.error_message.as_deref(),
+                },
+            ),
+            Self::DeliveryAlarm { receipt, hours } => head.announcement(
+                EventName::DeliveryAlarm,
+                &format!("{}/{hours}", receipt.public_id),
+                DeliveryAlarmEvent {
+                    environment,
+                    receipt_id: receipt.public_id.to_string(),
+                    external_id: receipt.external_id.as_deref(),
+                    ecf_type: receipt.fiscal.ecf_type.as_str(),
+                    encf: receipt.encf().map(ToString::to_string),
+                    status: receipt.state.to_string(),
+                    hours,
+                },
+            ),
+            Self::CertificateExpiring {
+                certificate,
+                days_left,
+                threshold_days,
+            } => head.announcement(
+                EventName::CertificateExpiring,
+                &format!("{}/{threshold_days}", hex::encode(certificate.sha256)),
+                CertificateExpiringEvent {
+                    environment,
+                    serial_number: &certificate.serial,
+                    subject: &certificate.subject,
+                    expires_at: without_offset(certificate.not_after),
+                    days_left,
                 },
             ),
             Self::WebhookPaused {
@@ -447,13 +577,15 @@ mod tests {
                 "webhook.test",
                 "sequence.low",
                 "sequence.expiring",
+                "failed",
+                "delivery.alarm",
+                "certificate.expiring",
                 "webhook.paused",
                 "inbox.received",
                 "inbox.confirmed",
                 "approval.received",
                 "signed",
                 "submitted",
-                "failed",
                 "*",
                 "ecf.*",
                 "taxauth.*",

@@ -8,7 +8,7 @@ use ecf::ReceiptState;
 use crate::event::{Audience, EventName};
 
 /// Names of steps that are no fiscal states: a subscriber may name them, and never hears of them.
-const NEVER_DELIVERED: [&str; 3] = ["signed", "submitted", "failed"];
+const NEVER_DELIVERED: [&str; 2] = ["signed", "submitted"];
 
 /// Wildcards that mean the three fiscal states.
 const FISCAL_WILDCARDS: [&str; 2] = ["*", "ecf.*"];
@@ -149,7 +149,7 @@ mod tests {
     #[test]
     fn wildcards_mean_the_fiscal_states_and_nothing_else() {
         use EventName::{
-            Accepted, ConditionallyAccepted, Rejected, SequenceExpiring, SequenceLow, Test, WebhookPaused,
+            Accepted, ConditionallyAccepted, Failed, Rejected, SequenceExpiring, SequenceLow, Test, WebhookPaused,
         };
         let fiscal: &[EventName] = &[Accepted, ConditionallyAccepted, Rejected];
         let cases: &[(&[&str], &[EventName])] = &[
@@ -158,7 +158,8 @@ mod tests {
             (&["taxauth.*"], &[]),
             (&["dgii.*"], &[]),
             (&["taxauth.*", "rejected"], &[Rejected]),
-            (&["signed", "submitted", "failed"], &[]),
+            (&["signed", "submitted"], &[]),
+            (&["failed"], &[Failed]),
             (&["accepted"], &[Accepted]),
             (
                 &["accepted", "conditionally_accepted"],

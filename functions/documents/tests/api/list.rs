@@ -62,7 +62,13 @@ async fn p3_a_list_says_to_whom_how_much_and_when() {
         "fecha_emision",
     ];
     let shown = shown.map(|name| page["items"][0][name].as_str().unwrap().to_owned());
-    let expected = ["131880681", "Constructora del Cibao SRL", "11800.00", "1800.00", "27-11-2026"];
+    let expected = [
+        "131880681",
+        "Constructora del Cibao SRL",
+        "11800.00",
+        "1800.00",
+        "27-11-2026",
+    ];
     assert_eq!(shown, expected);
 }
 
@@ -131,9 +137,18 @@ async fn p3_receipts_are_found_by_buyer_and_by_day_of_issue() {
         ("rnc_comprador=101672919", ""),
         ("issued_from=2026-11-28&ecf_type=32", "E320000000003 E320000000002"),
         ("issued_to=2026-11-27", "E320000000001 E310000000001"),
-        ("issued_from=2026-11-28&issued_to=2026-11-28", "E320000000002 E310000000002"),
-        ("issued_from=2026-11-28&rnc_comprador=131880681&status=signed", "E310000000003"),
-        ("issued_from=2026-11-28&date_to=2026-11-28&rnc_comprador=131880681", "E310000000002"),
+        (
+            "issued_from=2026-11-28&issued_to=2026-11-28",
+            "E320000000002 E310000000002",
+        ),
+        (
+            "issued_from=2026-11-28&rnc_comprador=131880681&status=signed",
+            "E310000000003",
+        ),
+        (
+            "issued_from=2026-11-28&date_to=2026-11-28&rnc_comprador=131880681",
+            "E310000000002",
+        ),
         ("encf=E310000000001&issued_from=2026-11-28", ""),
         ("encf=E310000000001&rnc_comprador=131880681", "E310000000001"),
         ("external_id=SO-1&rnc_comprador=131880681", ""),
@@ -143,12 +158,24 @@ async fn p3_receipts_are_found_by_buyer_and_by_day_of_issue() {
         assert_eq!(total, numbers.len() as u64, "{query}");
     }
     // Pages by offset and by cursor.
-    let page = api.get(&format!("{DOCUMENTS}?rnc_comprador=131880681&limit=1&offset=1")).await.expect(200);
-    assert_eq!((&page["items"][0]["encf"], &page["total"]), (&json!("E310000000002"), &json!(3)));
+    let page = api
+        .get(&format!("{DOCUMENTS}?rnc_comprador=131880681&limit=1&offset=1"))
+        .await
+        .expect(200);
+    assert_eq!(
+        (&page["items"][0]["encf"], &page["total"]),
+        (&json!("E310000000002"), &json!(3))
+    );
     let next = page["next_cursor"].as_str().unwrap();
-    let page = api.get(&format!("{DOCUMENTS}?rnc_comprador=131880681&cursor={next}")).await.expect(200);
+    let page = api
+        .get(&format!("{DOCUMENTS}?rnc_comprador=131880681&cursor={next}"))
+        .await
+        .expect(200);
     let id = receipts[0].public_id.to_string();
-    assert_eq!((&page["items"][0]["public_id"], page.get("next_cursor")), (&json!(id), None));
+    assert_eq!(
+        (&page["items"][0]["public_id"], page.get("next_cursor")),
+        (&json!(id), None)
+    );
     for (wrong, place) in [
         ("rnc_comprador=1", "rnc_comprador"),
         ("issued_from=yesterday", "issued_from"),
@@ -166,14 +193,29 @@ async fn p3_a_search_over_too_many_receipts_is_refused_and_cheap() {
     let seeded: Vec<_> = (1..=5_001)
         .map(|place: i64| {
             let created_at = now - SignedDuration::from_hours(48) + SignedDuration::from_secs(place);
-            seeded_receipt(&api.company, &format!("E31{place:010}"), ReceiptState::Accepted, created_at)
+            seeded_receipt(
+                &api.company,
+                &format!("E31{place:010}"),
+                ReceiptState::Accepted,
+                created_at,
+            )
         })
         .collect();
-    api.stack.table().seed_receipts(&api.company.scope, &seeded).await.unwrap();
+    api.stack
+        .table()
+        .seed_receipts(&api.company.scope, &seeded)
+        .await
+        .unwrap();
     api.get(&format!("{DOCUMENTS}?limit=1")).await.expect(200);
     api.stack.calls().reset();
-    let fault = api.get(&format!("{DOCUMENTS}?rnc_comprador=131880681")).await.expect(422);
-    assert_eq!(fault["detail"][0]["ctx"], json!({ "code": "too_many_to_search", "limit": 5_000, "total": 5_001 }));
+    let fault = api
+        .get(&format!("{DOCUMENTS}?rnc_comprador=131880681"))
+        .await
+        .expect(422);
+    assert_eq!(
+        fault["detail"][0]["ctx"],
+        json!({ "code": "too_many_to_search", "limit": 5_000, "total": 5_001 })
+    );
     let batches = api.stack.calls().counts().get("DynamoDB BatchGetItem").copied();
     assert_eq!(batches, Some(1));
     // One fewer is searched, in batches of a hundred.
@@ -181,7 +223,11 @@ async fn p3_a_search_over_too_many_receipts_is_refused_and_cheap() {
     let last = fiscal_day(now).saturating_sub(2.days());
     let narrowed = format!("{DOCUMENTS}?issued_from=2026-11-27&date_to={last}T12:00:01&date_from={last}T12:00:01");
     assert_eq!(api.get(&narrowed).await.expect(200)["total"], 1);
-    let all = api.get(&format!("{DOCUMENTS}?issued_from=2026-11-27&date_from={last}T12:00:02&limit=1")).await;
+    let all = api
+        .get(&format!(
+            "{DOCUMENTS}?issued_from=2026-11-27&date_from={last}T12:00:02&limit=1"
+        ))
+        .await;
     assert_eq!(all.expect(200)["total"], 5_000);
     let batches = api.stack.calls().counts()["DynamoDB BatchGetItem"];
     assert!(batches <= 55, "{batches}");

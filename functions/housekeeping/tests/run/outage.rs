@@ -1,10 +1,15 @@
 //! The authority is out of reach: no job is enqueued for it, and an alarm is raised in time.
 
 use ecf::ReceiptState;
-use ecf_store::{SubmissionJob, breaker::Host};
-use ecf_testkit::send_job;
+use ecf_store::{
+    SubmissionJob,
+    breaker::Host,
+    receipts::{Failure, Recorded},
+};
+use ecf_testkit::{Fault, send_job};
 use housekeeping::run;
 use jiff::SignedDuration;
+use serde_json::json;
 
 use crate::world::{TEN_MINUTES, World};
 
@@ -66,6 +71,86 @@ async fn a_receipt_that_is_not_delivered_raises_an_alarm_at_each_hour_of_the_lis
     told.dedup_by_key(|(_, hours)| *hours);
     assert_eq!(told, [(1, None), (48, Some(48)), (60, Some(60)), (70, Some(70))]);
     world.stack.leave_messages();
+}
+
+#[tokio::test]
+async fn p2_a_delivery_alarm_is_told_once_for_each_hour_whatever_dies_on_the_way() {
+    let world = World::start().await;
+    let signed = world.signed("E310000000001").await;
+    world.advance(HOUR * 48);
+    world.stack.calls().inject("UpdateItem", 1, Fault::NotSent);
+    for _ in 0..2 {
+        let _ = run(&world.app).await;
+        world.advance(HOUR);
+    }
+    world.advance(HOUR * 12);
+    run(&world.app).await.unwrap();
+    let told: Vec<_> = world
+        .announced()
+        .await
+        .into_iter()
+        .map(|body| {
+            assert_eq!(
+                (&body["event"], &body["receipt_id"]),
+                (&json!("delivery.alarm"), &json!(signed.public_id.to_string()))
+            );
+            body["hours"].as_u64().unwrap()
+        })
+        .collect();
+    assert_eq!(told, [48, 60]);
+    world.stack.leave_messages();
+}
+
+#[tokio::test]
+async fn p2_a_receipt_that_failed_is_told_within_a_minute_and_again_when_it_fails_again() {
+    let world = World::start().await;
+    let failed = world.failed("E310000000001").await;
+    world.advance(SignedDuration::from_mins(1));
+    run(&world.app).await.unwrap();
+    let told = world.announced().await;
+    let [event] = told.as_slice() else { panic!("{told:?}") };
+    assert_eq!(
+        (
+            &event["event"],
+            &event["receipt_id"],
+            &event["encf"],
+            &event["error_code"],
+            &event["error_message"]
+        ),
+        (
+            &json!("failed"),
+            &json!(failed.public_id.to_string()),
+            &json!("E310000000001"),
+            &json!("refused"),
+            &json!("no")
+        )
+    );
+    // Later looks say nothing new.
+    for _ in 0..30 {
+        world.advance(HOUR);
+        run(&world.app).await.unwrap();
+    }
+    assert_eq!(world.announced().await, [json!(null); 0]);
+
+    let (table, now) = (world.stack.table(), world.now());
+    let Recorded::Now(retried) = table.retry_failed(&failed.scope, &failed, now).await.unwrap() else {
+        panic!("it is failed")
+    };
+    let failure = Failure {
+        code: "refused",
+        message: "again",
+        taxauth_response: None,
+    };
+    world.advance(HOUR);
+    table
+        .record_failed(&failed.scope, &retried, failure, world.now())
+        .await
+        .unwrap();
+    run(&world.app).await.unwrap();
+    let again: Vec<_> = world.announced().await;
+    assert_eq!(again.len(), 1, "{again:?}");
+    assert_eq!(again[0]["error_message"], "again");
+    assert_ne!(again[0]["public_id"], event["public_id"]);
 }
 
 #[tokio::test]

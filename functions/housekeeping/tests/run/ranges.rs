@@ -185,7 +185,7 @@ async fn a_run_that_dies_anywhere_is_made_good_by_the_next() {
 
 impl World {
     /// The published announcements: takes the messages, then reads and delivers their announcements.
-    async fn announced(&self) -> Vec<serde_json::Value> {
+    pub(crate) async fn announced(&self) -> Vec<serde_json::Value> {
         let mut bodies = Vec::new();
         for job in self.events().await {
             let WebhookJob::Announce { announcement, .. } = job else {
@@ -299,6 +299,50 @@ async fn the_operator_is_told_every_day_how_long_a_certificate_serves() {
         world.advance(SignedDuration::from_hours(24));
     }
     world.announced().await;
+}
+
+#[tokio::test]
+async fn p14_a_range_that_runs_low_is_told_by_the_run_after_the_request_that_crossed_the_line() {
+    let world = World::start().await;
+    world.open(1, 100).await;
+    for _ in 0..79 {
+        world.take().await;
+    }
+    run(&world.app).await.unwrap();
+    assert_eq!(world.announced().await, [serde_json::Value::Null; 0]);
+    world.take().await;
+    run(&world.app).await.unwrap();
+    let told = world.announced().await;
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert_eq!(
+        (&told[0]["event"], &told[0]["remaining"]),
+        (&"sequence.low".into(), &20.into())
+    );
+    // Told once; the numbers that nobody used are found in their own time.
+    world.take().await;
+    run(&world.app).await.unwrap();
+    assert_eq!(world.announced().await, [serde_json::Value::Null; 0]);
+}
+
+#[tokio::test]
+async fn p2_a_certificate_that_expires_is_told_at_each_threshold_once() {
+    let world = World::start().await;
+    world.open_until(1_000, "31-12-2090").await;
+    let company = world.stack.table().company(&world.company.scope.company).await.unwrap();
+    let not_after = company.unwrap().certificate.unwrap().not_after;
+    let early = not_after.duration_since(world.now()) - SignedDuration::from_hours(33 * 24);
+    world.advance(early);
+    let mut told = Vec::new();
+    for _ in 0..40 {
+        run(&world.app).await.unwrap();
+        for event in world.announced().await {
+            assert_eq!(event["event"], "certificate.expiring");
+            assert_eq!(event["environment"], "TesteCF");
+            told.push(event["days_left"].as_u64().unwrap());
+        }
+        world.advance(SignedDuration::from_hours(24));
+    }
+    assert_eq!(told, [30, 15, 7, 1]);
 }
 
 #[tokio::test]

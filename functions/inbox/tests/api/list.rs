@@ -74,7 +74,9 @@ async fn p3_items_are_found_by_issuer_and_by_day() {
     let api = Api::start().await;
     let numbers = ["E310000000001", "E310000000002", "E310000000003"];
     for (place, encf) in numbers.into_iter().enumerate() {
-        let item = api.stack.received_item(&api.company, encf, None, b"<ECF/>", crate::ARECF);
+        let item = api
+            .stack
+            .received_item(&api.company, encf, None, b"<ECF/>", crate::ARECF);
         let rnc_emisor = if place == 1 { "130862346" } else { "101672919" };
         let item = InboxItem {
             rnc_emisor: rnc_emisor.parse().unwrap(),
@@ -104,7 +106,11 @@ async fn p3_items_are_found_by_issuer_and_by_day() {
         let (listed, total) = api.listed(&format!("?{query}")).await;
         let expected: Vec<_> = places.iter().map(|place| numbers[*place]).collect();
         assert_eq!(listed, expected, "{query}");
-        let total_expected = if query.contains("limit") { 3 } else { places.len() as u64 };
+        let total_expected = if query.contains("limit") {
+            3
+        } else {
+            places.len() as u64
+        };
         assert_eq!(total, total_expected, "{query}");
     }
     for (wrong, place) in [

@@ -201,7 +201,10 @@ async fn p4_a_batch_says_it_of_each_receipt() {
         let warning = item.pointer("/body/warnings/0/ctx/code").cloned();
         (item["status_code"].as_u64().unwrap(), warning.unwrap_or_default())
     });
-    assert_eq!(codes, [(201, json!(null)), (200, json!("REPETICION-01")), (200, json!(null))]);
+    assert_eq!(
+        codes,
+        [(201, json!(null)), (200, json!("REPETICION-01")), (200, json!(null))]
+    );
     assert_eq!(api.jobs().await.len(), 1);
 }
 
@@ -215,13 +218,22 @@ async fn p4_a_caller_may_have_a_differing_replay_refused() {
     let refused = api.post(refusing, &other).await.expect(409);
     assert_eq!(refused["detail"]["code"], "replay_differs");
     let message = refused["detail"]["message"].as_str().unwrap();
-    assert!(message.contains("RNCComprador (there 131880681, here 101672919)"), "{message}");
+    assert!(
+        message.contains("RNCComprador (there 131880681, here 101672919)"),
+        "{message}"
+    );
     // The same request is a retry, which is answered.
     assert_eq!(api.post(refusing, &invoice("invoice-1")).await.expect(200), first);
-    assert_eq!(api.post(refusing, &invoice("invoice-2")).await.expect(201)["encf"], "E310005000001");
+    assert_eq!(
+        api.post(refusing, &invoice("invoice-2")).await.expect(201)["encf"],
+        "E310005000001"
+    );
     api.post("/api/v1/ecf?on_replay=answer", &other).await.expect(200);
     let fault = api.post("/api/v1/ecf?on_replay=no", &other).await.expect(422);
-    assert_eq!(crate::faults(&fault), [("query/on_replay".to_owned(), "enum".to_owned())]);
+    assert_eq!(
+        crate::faults(&fault),
+        [("query/on_replay".to_owned(), "enum".to_owned())]
+    );
     assert_eq!(api.jobs().await.len(), 2);
 }
 

@@ -85,7 +85,10 @@ async fn judged_meanwhile(api: &Api, path: &str, issued: &serde_json::Value, aft
         api.stack.accept(&receipt, vec![OutboxEntry::Webhook]).await
     };
     let (answer, _) = tokio::join!(api.get(path), judge);
-    (answer.expect(200)["status"].as_str().unwrap().to_owned(), began.elapsed())
+    (
+        answer.expect(200)["status"].as_str().unwrap().to_owned(),
+        began.elapsed(),
+    )
 }
 
 #[tokio::test]
@@ -107,7 +110,10 @@ async fn p5_a_read_waits_for_the_verdict_and_no_longer_than_asked() {
     assert!(took < Duration::from_secs(5), "{took:?}");
     // What is final is answered at once.
     let began = Instant::now();
-    assert_eq!(api.get(&format!("{path}?wait=20")).await.expect(200)["status"], "accepted");
+    assert_eq!(
+        api.get(&format!("{path}?wait=20")).await.expect(200)["status"],
+        "accepted"
+    );
     assert!(began.elapsed() < Duration::from_millis(900));
     for wrong in ["21", "-1", "soon", ""] {
         let fault = api.get(&format!("{path}?wait={wrong}")).await.expect(422);
@@ -124,7 +130,9 @@ async fn p5_issuing_waits_too_and_a_failed_look_hides_no_receipt() {
     assert_eq!(issued["status"], "signed");
     // A deferred receipt is answered at once, and a repeated key waits like a new one.
     let began = Instant::now();
-    let deferred = api.post("/api/v1/ecf?wait=20", &scheduled(invoice("b"), "2026-11-28T12:00:00Z")).await;
+    let deferred = api
+        .post("/api/v1/ecf?wait=20", &scheduled(invoice("b"), "2026-11-28T12:00:00Z"))
+        .await;
     assert_eq!(deferred.expect(201)["status"], "deferred");
     assert!(began.elapsed() < Duration::from_secs(5));
     let receipt = api.record(&issued).await;

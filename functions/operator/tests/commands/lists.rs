@@ -47,7 +47,9 @@ async fn p3_an_operator_fills_in_what_lists_show_of_old_receipts() {
     assert_eq!(first, expected);
     let again = world.run_here("fill_in_lists", days).await;
     assert_eq!((&again["filled_in"], &again["had_them"]), (&json!(0), &json!(2)));
-    let rest = world.run_here("fill_in_lists", json!({ "at": next, "from": "2026-11-20" })).await;
+    let rest = world
+        .run_here("fill_in_lists", json!({ "at": next, "from": "2026-11-20" }))
+        .await;
     let expected = json!({ "filled_in": 1, "had_them": 1, "unsigned": 0, "unreadable": [], "next": null });
     assert_eq!(rest, expected);
 
@@ -71,7 +73,11 @@ async fn p3_a_receipt_whose_document_is_gone_is_named_and_does_not_stop_the_othe
     let now = world.stack.clock().now();
     let mut unsigned = seeded_receipt(&world.company, "E310000000002", ReceiptState::Received, now);
     unsigned.signed = None;
-    let unsigned = world.table().create_receipt(&world.company.scope, unsigned).await.unwrap();
+    let unsigned = world
+        .table()
+        .create_receipt(&world.company.scope, unsigned)
+        .await
+        .unwrap();
     let ecf_store::receipts::Created::New(unsigned) = unsigned else {
         panic!("{unsigned:?}")
     };

@@ -141,7 +141,10 @@ impl World {
     /// Every attempt at a webhook, oldest first.
     pub(crate) async fn deliveries(&self, webhook: &Webhook) -> Vec<Delivery> {
         let scope = &self.company.scope;
-        let found = self.table.deliveries(scope, &webhook.id, None, (1_000, 0), self.now()).await;
+        let found = self
+            .table
+            .deliveries(scope, &webhook.id, None, (1_000, 0), self.now())
+            .await;
         let (mut deliveries, total) = found.unwrap();
         assert_eq!(deliveries.len(), total);
         deliveries.reverse();

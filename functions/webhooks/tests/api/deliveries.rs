@@ -67,9 +67,17 @@ async fn p3_an_attempt_names_its_receipt_and_is_found_by_it() {
         let page = api.get(&format!("{list}{query}")).await.expect(200);
         let items = page["items"].as_array().unwrap();
         assert_eq!(page["total"], items.len());
-        items.iter().map(|item| json!([item["public_id"], item["encf"]])).collect()
+        items
+            .iter()
+            .map(|item| json!([item["public_id"], item["encf"]]))
+            .collect()
     };
-    let of = |place: usize| json!([receipts[place].public_id.to_string(), receipts[place].encf().unwrap().to_string()]);
+    let of = |place: usize| {
+        json!([
+            receipts[place].public_id.to_string(),
+            receipts[place].encf().unwrap().to_string()
+        ])
+    };
     assert_eq!(named("").await, [of(1), of(0)]);
     assert_eq!(named(&format!("?public_id={}", receipts[0].public_id)).await, [of(0)]);
     let fault = api.get(&format!("{list}?public_id=one")).await.expect(422);

@@ -4,7 +4,7 @@ use ecf::ReceiptState;
 use ecf_runtime::Metric;
 use ecf_store::{
     Receipt, ReceiptId, Table,
-    receipts::{Created, Failure, Mode, NewReceipt, Particulars, Recorded, Withdrawal, NOT_FOUND_PATIENCE},
+    receipts::{Created, Failure, Mode, NOT_FOUND_PATIENCE, NewReceipt, Particulars, Recorded, Withdrawal},
 };
 use ecf_testkit::{TestCompany, TestStack, Told};
 use jiff::SignedDuration;

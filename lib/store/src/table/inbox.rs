@@ -169,7 +169,10 @@ impl InboxFilter {
         let authority = self.authority.map(|state| Only::Is(AUTHORITY, text(state.as_str())));
         let issuer = self.rnc_emisor.as_ref().map(|rnc| Only::Is(RNC_EMISOR, text(rnc)));
         let issued = (self.issued_from.is_some() || self.issued_to.is_some()).then(|| {
-            let (from, to) = (self.issued_from.unwrap_or(Date::MIN), self.issued_to.unwrap_or(Date::MAX));
+            let (from, to) = (
+                self.issued_from.unwrap_or(Date::MIN),
+                self.issued_to.unwrap_or(Date::MAX),
+            );
             Only::Between(ISSUED_ON, text(from.max(Date::ZERO)), text(to))
         });
         authority.into_iter().chain(issuer).chain(issued).collect()
@@ -250,7 +253,8 @@ impl Table {
     /// # Errors
     /// Fails when DynamoDB fails or a stored record is corrupt.
     pub async fn count_inbox(&self, scope: &Scope, span: &Span) -> Result<usize, StoreError> {
-        self.count_items("count inbox", &within(scope, InboxList::All, span, None)).await
+        self.count_items("count inbox", &within(scope, InboxList::All, span, None))
+            .await
     }
 
     /// Acknowledges a receipt. A repeated call retains the first time; `None` when the receipt does not exist.

@@ -40,7 +40,6 @@ use jiff::{Timestamp, civil::Date};
 
 pub use buyer::{AnswerRecorded, BuyerAnswer};
 pub use creation::{AsSigned, Created, NewReceipt, SignedLater};
-pub use particulars::Particulars;
 pub(super) use creation::{OWNER as LOCK_OWNER, TAKEN_AT as LOCK_TAKEN_AT};
 pub use delivery::{BuyerDelivery, DeliveryState};
 pub use finding::ListedReceipt;
@@ -52,6 +51,7 @@ pub use listing::{
 };
 pub use missing::{NOT_FOUND_PATIENCE, NotFoundBy};
 pub use notes::{ModifiedReceipt, NewNote, Note, NoteCleared};
+pub use particulars::Particulars;
 #[cfg(feature = "testing")]
 pub(super) use record::seeded_item;
 use record::{LOST_SEND, RFCE, SEND_STARTED_AT, STATE};

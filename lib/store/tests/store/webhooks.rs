@@ -144,7 +144,10 @@ async fn deliveries_come_newest_first_with_paging_and_total_and_end_after_ninety
     );
     for scope in app.foreign_scopes() {
         assert_eq!(
-            app.table.deliveries(&scope, &webhook, None, (50, 0), now).await.unwrap(),
+            app.table
+                .deliveries(&scope, &webhook, None, (50, 0), now)
+                .await
+                .unwrap(),
             (vec![], 0)
         );
         assert_eq!(app.table.delivery(&scope, &webhook, all[1].id).await.unwrap(), None);

@@ -218,7 +218,13 @@ fn take_change(scope: &Scope, range: &Range, now: Timestamp) -> (Change, Option<
 pub(super) fn next_look(range: &Range, now: Timestamp) -> Timestamp {
     let after = (now + FIRST_LOOK).as_second();
     let minute = after - after.rem_euclid(60) + 60;
-    let soon = Timestamp::from_second(minute).unwrap_or(now);
+    let soon = if range.may_run_low() {
+        // The minute that has begun, so that takes of the same minute write the index once.
+        now.as_second() - now.as_second().rem_euclid(60)
+    } else {
+        minute
+    };
+    let soon = Timestamp::from_second(soon).unwrap_or(now);
     range.next_look.map_or(soon, |look| look.min(soon))
 }
 

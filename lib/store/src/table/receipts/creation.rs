@@ -136,10 +136,7 @@ impl Table {
             return Ok(outcome);
         };
         match self.predecessor(scope, &signed.encf).await? {
-            Some(earlier) => {
-                self.sign_after(Some(&earlier), scope, id, signed, amounts, now)
-                    .await
-            }
+            Some(earlier) => self.sign_after(Some(&earlier), scope, id, signed, amounts, now).await,
             None => Ok(outcome),
         }
     }

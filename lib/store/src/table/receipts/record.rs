@@ -27,8 +27,8 @@ use ecf::ReceiptState;
 use jiff::Timestamp;
 
 use super::{
-    Alarms, AsSigned, Buyer, Fiscal, Left, Mode, NewReceipt, Note, OutboxEntry, Particulars, Predecessor, Receipt, Sending, Signed,
-    buyer, delivery,
+    Alarms, AsSigned, Buyer, Fiscal, Left, Mode, NewReceipt, Note, OutboxEntry, Particulars, Predecessor, Receipt,
+    Sending, Signed, buyer, delivery,
 };
 use crate::{
     StoreError,

@@ -97,7 +97,8 @@ impl Table {
         })
     }
 
-    /// Records `failed` with a reason that a person must see.
+    /// Records `failed` with a reason that a person must see. The receipt is due at once, so that housekeeping publishes
+    /// the event.
     ///
     /// Conditional on the state that the caller saw: if another worker has claimed or sent the receipt since, nothing
     /// changes.
@@ -118,7 +119,7 @@ impl Table {
             .set_some(RESPONSE, failure.taxauth_response.map(text))
             .set(UPDATED_AT, instant(now))
             .set(DUE.pk, text(keys::due_partition(due::shard_of(&seen.public_id))))
-            .set(DUE.sk, text(keys::due_sort(now + ALARM_LOOK)))
+            .set(DUE.sk, text(keys::due_sort(now)))
             .remove(&LEASE)
             .when(transition_to(ReceiptState::Failed))
             .when(absent(TRACK.pk))

@@ -125,9 +125,7 @@ impl Walk<'_> {
                     monto_total: &seen.fiscal.monto_total,
                     particulars: &seen.fiscal.particulars.clone().unwrap_or_default(),
                 };
-                let outcome = table
-                    .sign_receipt(scope, id, &signed, amounts, now)
-                    .await;
+                let outcome = table.sign_receipt(scope, id, &signed, amounts, now).await;
                 Told::of(matches!(outcome.unwrap(), SignedLater::Now(_)))
             }
             Event::ClaimSend => table.claim_send(scope, id, now, LEASE).await.unwrap().into(),

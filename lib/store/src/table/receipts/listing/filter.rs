@@ -67,7 +67,9 @@ impl ReceiptFilter {
             Sort::All
         };
         let state = self.state.map(|state| Only::Is(STATE, text(state)));
-        let ecf_type = self.ecf_type.map(|ecf_type| Only::Is(ECF_TYPE, text(ecf_type.as_str())));
+        let ecf_type = self
+            .ecf_type
+            .map(|ecf_type| Only::Is(ECF_TYPE, text(ecf_type.as_str())));
         Query {
             sort,
             newest_first: true,
