@@ -66,14 +66,14 @@ const GUIDES: [Guide; 2] = [
         path: "webhooks.md",
         head: "| subscribed name | delivers |\n|---|---|\n",
         others: "| `*`, `ecf.*` | the three verdicts |\n\
-                 | `taxauth.*` (also `dgii.*`), `signed`, `submitted`, `failed` | nothing; the names are accepted |\n",
+                 | `taxauth.*` (also `dgii.*`), `signed`, `submitted` | nothing; the names are accepted |\n",
         text: |event| event.english,
     },
     Guide {
         path: "es/webhooks.md",
         head: "| suscripción | avisa |\n|---|---|\n",
         others: "| `*`, `ecf.*` | los tres veredictos |\n\
-                 | `taxauth.*` (también `dgii.*`), `signed`, `submitted`, `failed` | nada; los nombres se admiten |\n",
+                 | `taxauth.*` (también `dgii.*`), `signed`, `submitted` | nada; los nombres se admiten |\n",
         text: |event| event.spanish,
     },
 ];

@@ -54,8 +54,12 @@ async fn a_receipt_is_numbered_signed_kept_and_queued() {
       "error_code": null,
       "error_message": null,
       "external_id": "order 4711",
+      "fecha_emision": "27-11-2026",
       "idempotency_key": "invoice-1",
+      "monto_total": "11800.00",
       "public_id": "[id]",
+      "razon_social_comprador": "Constructora del Cibao SRL",
+      "rnc_comprador": "131880681",
       "scheduled_for": null,
       "security_code": "[code]",
       "sign_date": "27-11-2026 12:00:00",
@@ -64,6 +68,7 @@ async fn a_receipt_is_numbered_signed_kept_and_queued() {
       "submitted_at": null,
       "taxauth_security_code": "[code]",
       "taxauth_track_id": null,
+      "total_itbis": "1800.00",
       "track_id": null,
       "updated_at": "2026-11-27T16:00:00.000Z"
     }

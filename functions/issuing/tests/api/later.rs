@@ -105,8 +105,12 @@ async fn a_receipt_for_tomorrow_is_kept_without_a_number_and_issued_when_it_is_d
       "error_code": null,
       "error_message": null,
       "external_id": null,
+      "fecha_emision": "28-11-2026",
       "idempotency_key": "invoice-1",
+      "monto_total": "11800.00",
       "public_id": "[id]",
+      "razon_social_comprador": "Constructora del Cibao SRL",
+      "rnc_comprador": "131880681",
       "scheduled_for": "2026-11-28T16:00:00.000Z",
       "security_code": null,
       "sign_date": null,
@@ -115,6 +119,7 @@ async fn a_receipt_for_tomorrow_is_kept_without_a_number_and_issued_when_it_is_d
       "submitted_at": null,
       "taxauth_security_code": null,
       "taxauth_track_id": null,
+      "total_itbis": "1800.00",
       "track_id": null,
       "updated_at": "2026-11-27T16:00:00.000Z"
     }
