@@ -6,6 +6,7 @@ use ecf::{Environment, Fecha};
 use ecf_api::{ApiError, Caller, CodedError, CompanyCertificateView, ValidationError};
 use ecf_runtime::PublicAddress;
 use ecf_store::{
+    api_keys::KeyScope,
     companies::{Company, CompanySettings},
     numbers::{Range, RangeState},
 };
@@ -34,9 +35,32 @@ pub(crate) struct ProfileView {
     /// The receipt types that have numbers left in the key's environment.
     active_ncf_types: Vec<&'static str>,
     settings: SettingsView,
+    /// The key of this request.
+    key: OwnKeyView,
     /// The addresses to register at the tax authority, for each environment; `null` until the company is verified, because nothing
     /// answers there before.
     published_addresses: Option<Vec<AddressesView>>,
+}
+
+/// The key with which a request was made.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct OwnKeyView {
+    public_id: String,
+    #[schema(value_type = String, example = "TesteCF")]
+    environment: Environment,
+    /// `full`, `issue` or `read`: what it may do.
+    #[schema(value_type = String, example = "full", pattern = "^(full|issue|read)$")]
+    scope: KeyScope,
+}
+
+impl OwnKeyView {
+    pub(crate) fn of(caller: &Caller) -> Self {
+        Self {
+            public_id: caller.key_id.to_string(),
+            environment: caller.environment(),
+            scope: caller.key_scope,
+        }
+    }
 }
 
 /// How the company wants its receipts treated.
@@ -68,11 +92,12 @@ impl ProfileView {
     pub(crate) fn of(
         company: Company,
         ranges: &[Range],
-        environment: Environment,
+        caller: &Caller,
         service: Option<&str>,
         now: Timestamp,
     ) -> Self {
         let service = service.filter(|_| company.verified);
+        let environment = caller.environment();
         Self {
             published_addresses: service.map(|service| AddressesView::of(service, &company.rnc)),
             public_id: company.id.to_string(),
@@ -89,6 +114,7 @@ impl ProfileView {
                 .map(|certificate| CompanyCertificateView::of(&certificate, environment, now)),
             active_ncf_types: active_types(ranges, Fecha::at(now)),
             settings: company.settings.into(),
+            key: OwnKeyView::of(caller),
         }
     }
 }
@@ -148,7 +174,7 @@ pub(crate) async fn show(
     Ok(Json(ProfileView::of(
         company,
         &ranges,
-        caller.environment(),
+        &caller,
         app.service_address(gateway).as_deref(),
         app.clock.now(),
     )))

@@ -198,7 +198,7 @@ pub(crate) async fn update(
     Ok(Json(ProfileView::of(
         company,
         &ranges,
-        caller.environment(),
+        &caller,
         app.service_address(gateway).as_deref(),
         now,
     )))

@@ -6,7 +6,10 @@
 
 use axum::extract::{FromRef, FromRequestParts, MatchedPath};
 use ecf::{Environment, Rnc};
-use ecf_store::{ApiKeyId, CompanyId, Scope, api_keys::ApiKey};
+use ecf_store::{
+    ApiKeyId, CompanyId, Scope,
+    api_keys::{ApiKey, KeyScope},
+};
 use http::request::Parts;
 
 use crate::{ApiError, FieldError, layers::needs};
@@ -28,6 +31,8 @@ pub struct Caller {
     pub scope: Scope,
     pub rnc: Rnc,
     pub key_id: ApiKeyId,
+    /// What the key may do.
+    pub key_scope: KeyScope,
 }
 
 impl Caller {
@@ -100,6 +105,7 @@ impl From<ApiKey> for Caller {
             },
             rnc: key.rnc,
             key_id: key.id,
+            key_scope: key.scope,
         }
     }
 }

@@ -28,9 +28,12 @@ async fn a_new_company_has_no_certificate_no_types_and_every_default() {
             "on_conditional": null, "hold_notes": true, "hold_notes_hours": 72, "certificate_owner": "warn",
             "sequence_alert_remaining": 100, "sequence_alert_days": 30, "reception_token": false, "deliver_45": false, "approve_accepted_only": true,
         },
+        "key": { "public_id": shown["key"]["public_id"], "environment": "TesteCF", "scope": "full" },
         "published_addresses": null,
     });
     assert_eq!(shown, expected);
+    let keys = api.get("/api/v1/client/api-keys").await.expect(200);
+    assert_eq!(shown["key"]["public_id"], keys["items"][0]["public_id"]);
 }
 
 /// A verified company, and its function with this setting of the operator.

@@ -1,5 +1,6 @@
 //! `documents` over HTTP, on the embedded services.
 
+#![recursion_limit = "256"]
 #![expect(clippy::unwrap_used, reason = "a test may stop at the first surprise")]
 
 mod artifacts;

@@ -18,6 +18,9 @@ async fn nothing_due_means_a_few_queries_and_nothing_written_or_queued() {
     world.signed("E310000000001").await;
     world.told("E310000000002").await;
     world.failed("E310000000003").await;
+    // The failure is told once.
+    run(&world.app).await.unwrap();
+    assert_eq!(world.announced().await.len(), 1);
     world.advance(TEN_MINUTES - SignedDuration::from_secs(1));
     world.stack.calls().reset();
     run(&world.app).await.unwrap();
@@ -35,6 +38,8 @@ async fn what_is_done_or_waits_for_a_person_is_never_due() {
     let world = World::start().await;
     world.told("E310000000001").await;
     world.failed("E310000000002").await;
+    run(&world.app).await.unwrap();
+    assert_eq!(world.announced().await.len(), 1);
     world.advance(SignedDuration::from_hours(100));
     run(&world.app).await.unwrap();
     assert_eq!((world.submissions().await.len(), world.events().await.len()), (0, 0));

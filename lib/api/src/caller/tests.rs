@@ -31,6 +31,7 @@ fn a_body_may_name_the_keys_own_environment_only() {
         },
         rnc: "131880681".parse().unwrap(),
         key_id: ApiKeyId::from_random([2; 20]),
+        key_scope: KeyScope::Full,
     };
     assert_eq!(caller.check_environment(None).unwrap(), Environment::TesteCF);
     assert_eq!(

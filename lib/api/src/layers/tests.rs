@@ -234,7 +234,7 @@ async fn a1_a_misspelt_rehearsal_does_not_issue() {
             assert_eq!(error["loc"][0], "query", "{body}");
             assert_eq!(error["input"], "true", "{body}");
             assert_eq!(
-                error["ctx"]["expected"], "mode, on_conditional, validate_only, amounts",
+                error["ctx"]["expected"], "mode, on_conditional, validate_only, amounts, on_replay, wait",
                 "{body}"
             );
             let message = error["msg"].as_str().unwrap();

@@ -267,7 +267,7 @@ async fn the_verdict_on_an_earlier_copy_brings_that_copys_track_id() {
 }
 
 #[tokio::test]
-async fn a_failure_keeps_its_reason_and_is_not_due() {
+async fn a_failure_keeps_its_reason_and_is_due_at_once_for_its_event() {
     let app = app("failed").await;
     let id = app.receipt("order-1", "E310000000001").await.public_id;
     let claim = app.table.claim_send(&app.scope, &id, noon(), LEASE).await.unwrap();
@@ -286,10 +286,9 @@ async fn a_failure_keeps_its_reason_and_is_not_due() {
     assert_eq!(receipt.error_code.as_deref(), Some("refused"));
     assert_eq!(receipt.error_message.as_deref(), Some("no"));
     assert_eq!(receipt.taxauth_response.as_deref(), Some(r#"{"mensaje":"no"}"#));
-    let first_alarm = noon() + SignedDuration::from_hours(1);
     assert_eq!(
         (receipt.next_action_at, receipt.sending.lease_until),
-        (Some(first_alarm), None)
+        (Some(noon()), None)
     );
     let verdict = verdict(ReceiptState::Accepted, &[]);
     let outcome = app
