@@ -353,7 +353,7 @@ async fn inbox(walk: &mut Walk<'_>) {
     );
     walk.post("inbox-acknowledged", &format!("{item}/ack"), json!({}), 200)
         .await;
-    for file in ["xml", "arecf"] {
+    for file in ["xml", "arecf", "pdf"] {
         walk.get(&format!("inbox-{file}"), &format!("{item}/{file}"), 200).await;
     }
 }

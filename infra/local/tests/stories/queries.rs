@@ -84,7 +84,8 @@ async fn good(caller: &Caller, parameter: &Value) -> String {
             return feed["next_cursor"].as_str().unwrap().to_owned();
         }
         "encf" => return "E310000000001".to_owned(),
-        "rnc" | "company_rnc" => return caller.rnc.clone(),
+        "rnc" | "company_rnc" | "rnc_comprador" | "rnc_emisor" => return caller.rnc.clone(),
+        "public_id" => return "0".repeat(32),
         _ => {}
     }
     if let Some(word) = schema["enum"][0].as_str() {
@@ -93,7 +94,7 @@ async fn good(caller: &Caller, parameter: &Value) -> String {
     match (schema["type"].as_str(), schema["format"].as_str()) {
         (Some("boolean"), _) => "true",
         (Some("integer"), _) => "1",
-        (_, Some("date-time")) => "2026-11-28",
+        (_, Some("date-time" | "date")) => "2026-11-28",
         _ => "31",
     }
     .to_owned()
