@@ -33,7 +33,7 @@ async fn a_new_company_has_no_certificate_no_types_and_every_default() {
     });
     assert_eq!(shown, expected);
     let keys = api.get("/api/v1/client/api-keys").await.expect(200);
-    assert_eq!(shown["key"]["public_id"], keys["items"][0]["public_id"]);
+    assert_eq!(shown["key"]["public_id"], keys[0]["public_id"]);
 }
 
 /// A verified company, and its function with this setting of the operator.
