@@ -165,6 +165,8 @@ async fn a_verdict_that_was_looked_up_is_recorded_and_told() {
             (state == ReceiptState::Rejected).then_some(false)
         );
         assert_eq!(world.stack.take_messages(Queue::Webhook).await.len(), 1);
+        let deliveries = world.stack.take_messages(Queue::Exchange).await.len();
+        assert_eq!(deliveries, usize::from(state == ReceiptState::Accepted));
     }
 }
 
