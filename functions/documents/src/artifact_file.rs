@@ -12,8 +12,9 @@ use ecf_store::{ArtifactKind, Artifacts, ContentHash, DeliveryState, Receipt, Si
 use utoipa::IntoParams;
 
 /// The papers, by their names in a query.
-const PAPERS: [(&str, Format); 3] = [
+const PAPERS: [(&str, Format); 4] = [
     (Format::Letter.as_str(), Format::Letter),
+    (Format::A4.as_str(), Format::A4),
     (Format::Roll80.as_str(), Format::Roll80),
     (Format::Roll58.as_str(), Format::Roll58),
 ];
@@ -26,7 +27,7 @@ pub(crate) struct PaperQuery {
     #[param(required = false, default = false)]
     refresh: bool,
     /// The paper of the RI.
-    #[param(required = false, value_type = String, pattern = "^(letter|roll80|roll58)$", default = "letter")]
+    #[param(required = false, value_type = String, pattern = "^(letter|a4|roll80|roll58)$", default = "letter")]
     format: Format,
 }
 

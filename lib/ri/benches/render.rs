@@ -21,6 +21,8 @@ fn main() {
     for format in Format::ALL {
         measure("one page", &one_page, format, if quick { 1 } else { 200 });
     }
+    let export = receipts::full(ReceiptType::E46);
+    measure("export", &export, Format::A4, if quick { 1 } else { 200 });
     measure("excise", &receipts::beer(), Format::Letter, if quick { 1 } else { 200 });
     measure(
         "long names",
@@ -39,7 +41,7 @@ fn measure(name: &str, signed: &[u8], format: Format, rounds: usize) {
         environment: Environment::TesteCF,
         hosts: &StampHosts::default(),
         format,
-        mode: Mode::Normal,
+        mode: Mode::Accepted,
         design: &Design::default(),
     };
     let mut size = 0;

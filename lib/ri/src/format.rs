@@ -11,6 +11,8 @@ pub enum Format {
     /// A letter sheet, 216 × 279 mm.
     #[default]
     Letter,
+    /// An A4 sheet, 210 × 297 mm.
+    A4,
     /// A till roll of 80 mm, of which 72 mm are printed.
     Roll80,
     /// A till roll of 58 mm, of which 48 mm are printed.
@@ -19,7 +21,7 @@ pub enum Format {
 
 /// A name that is no paper.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("format {given:?} is not one of letter, roll80, roll58")]
+#[error("format {given:?} is not one of letter, a4, roll80, roll58")]
 pub struct UnknownFormat {
     /// The text as it came.
     pub given: String,
@@ -27,12 +29,13 @@ pub struct UnknownFormat {
 
 impl Format {
     /// All papers.
-    pub const ALL: [Self; 3] = [Self::Letter, Self::Roll80, Self::Roll58];
+    pub const ALL: [Self; 4] = [Self::Letter, Self::A4, Self::Roll80, Self::Roll58];
 
     /// The name in addresses and file names.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Letter => "letter",
+            Self::A4 => "a4",
             Self::Roll80 => "roll80",
             Self::Roll58 => "roll58",
         }
@@ -65,7 +68,7 @@ mod tests {
         for format in Format::ALL {
             assert_eq!(format.to_string().parse(), Ok(format));
         }
-        let error = "a4".parse::<Format>().unwrap_err();
-        assert_eq!(error.to_string(), "format \"a4\" is not one of letter, roll80, roll58");
+        let error = "a5".parse::<Format>().unwrap_err();
+        assert_eq!(error.to_string(), "format \"a5\" is not one of letter, a4, roll80, roll58");
     }
 }

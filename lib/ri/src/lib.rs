@@ -12,6 +12,7 @@ mod design;
 mod font;
 mod format;
 mod letter;
+mod mode;
 mod paging;
 mod pdf;
 mod qr;
@@ -26,12 +27,13 @@ use xmldsig::VerifyError;
 
 pub use design::{Color, Design, Logo, LogoError, UnknownColor};
 pub use format::{Format, UnknownFormat};
+pub use mode::Mode;
 
 use content::Content;
 use receipt::Receipt;
 
 /// Which layouts these are. Whoever keeps what was rendered makes it anew under another edition: raise it with every change that shows.
-pub const EDITION: &str = "1";
+pub const EDITION: &str = "2";
 
 /// How a receipt is printed.
 #[derive(Debug, Clone, Copy)]
@@ -42,22 +44,10 @@ pub struct Options<'a> {
     pub hosts: &'a StampHosts,
     /// The paper.
     pub format: Format,
-    /// How it was issued and what became of it, which the receipt does not say itself.
+    /// What became of it, which the receipt does not say itself.
     pub mode: Mode,
     /// What the issuer adds.
     pub design: &'a Design,
-}
-
-/// How the receipt was issued and what became of it. Deferred sending is not among them: the receipt carries it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Mode {
-    /// The authority could be reached.
-    #[default]
-    Normal,
-    /// The authority could not be reached: the paper says from when on the receipt can be looked up.
-    Contingency,
-    /// The authority rejected the receipt: every sheet says that it has no fiscal value, as the authority's own tool does.
-    Rejected,
 }
 
 /// Why a receipt is not printed.
@@ -95,9 +85,10 @@ pub enum RiError {
 pub fn render(signed: &[u8], options: &Options<'_>) -> Result<Vec<u8>, RiError> {
     let receipt = Receipt::read(signed, options.environment, options.hosts)?;
     let symbol = qr::Symbol::of(&receipt.stamp)?;
-    let content = Content::of(&receipt, options.mode);
+    let content = Content::of(&receipt, options.environment, options.mode);
     let sheets = match options.format {
-        Format::Letter => letter::lay_out(&receipt, &content, options.design, &symbol),
+        Format::Letter => letter::lay_out(&receipt, &content, options.design, &letter::LETTER, &symbol),
+        Format::A4 => letter::lay_out(&receipt, &content, options.design, &letter::A4, &symbol),
         Format::Roll80 => roll::lay_out(&receipt, &content, options.design, &roll::ROLL_80, &symbol),
         Format::Roll58 => roll::lay_out(&receipt, &content, options.design, &roll::ROLL_58, &symbol),
     };

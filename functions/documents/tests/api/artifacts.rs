@@ -180,12 +180,12 @@ async fn a_type_or_switch_that_there_is_not_is_told() {
     let path = file_of(&receipt, "signed-xml");
     let refused = api.get(&format!("{path}?refresh=maybe")).await.expect(422);
     assert_eq!(refused["detail"][0]["loc"], json!(["query", "refresh"]));
-    let refused = api.get(&format!("{path}?format=a4")).await.expect(422);
+    let refused = api.get(&format!("{path}?format=a5")).await.expect(422);
     assert_eq!(
         (&refused["detail"][0]["loc"], &refused["detail"][0]["msg"]),
         (
             &json!(["query", "format"]),
-            &json!("Input should be 'letter', 'roll80' or 'roll58'")
+            &json!("Input should be 'letter', 'a4', 'roll80' or 'roll58'")
         )
     );
     for (refresh, status) in [("true", 200), ("false", 200), ("", 422)] {

@@ -13,7 +13,7 @@ const SIZES: [f32; 6] = [8.5, 8.0, 7.5, 7.0, 6.5, 6.0];
 /// Left and right of each text.
 const PADDING: f32 = 4.0;
 /// Above and below each line.
-const LEADING: f32 = 2.5;
+const LEADING: f32 = 1.5;
 /// A description is not squeezed below this.
 const DESCRIPTION: f32 = 130.0;
 /// A long description is cut after so many lines, so that a line of the receipt fits on a sheet. The law asks for the

@@ -1,10 +1,10 @@
 //! Receipts of many lines.
 
 use ecf::{Document, ReceiptType};
-use ecf_ri::Format;
+use ecf_ri::{Format, Mode};
 use serde_json::json;
 
-use crate::paper::{flat, print, sizes, texts};
+use crate::paper::{flat, print, print_as, sizes, texts};
 use crate::receipts::{issue, long, payload, wide};
 
 /// The amounts behind a label on each page; blanks where it is missing.
@@ -12,7 +12,7 @@ fn amounts(pages: &[String], label: &str) -> Vec<Option<i64>> {
     let amount = |page: &String| {
         let lines: Vec<&str> = page.lines().map(str::trim).collect();
         let place = lines.iter().position(|line| *line == label)?;
-        lines[place + 1].replace([',', '.'], "").parse().ok()
+        lines[place + 1].replace("RD$ ", "").replace([',', '.'], "").parse().ok()
     };
     pages.iter().map(amount).collect()
 }
@@ -60,6 +60,17 @@ fn a_thousand_lines_are_all_there_with_subtotals_on_every_page_but_the_last() {
         printed[count - 1].is_none() && before_last < total,
         "{before_last} of {total}"
     );
+}
+
+#[test]
+fn fifty_seven_lines_take_three_sheets_at_most_whatever_became_of_them() {
+    let signed = long(57);
+    for format in [Format::Letter, Format::A4] {
+        for mode in Mode::ALL {
+            let sheets = sizes(&print_as(&signed, format, mode)).len();
+            assert!(sheets <= 3, "{format}, {mode:?}: {sheets}");
+        }
+    }
 }
 
 #[test]

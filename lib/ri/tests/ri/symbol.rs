@@ -28,7 +28,7 @@ fn codes(picture: &Picture, dpi: f32) -> Vec<(String, [f32; 4])> {
 /// As many dots to the inch as the printers of the paper have.
 fn dpi(format: Format) -> f32 {
     match format {
-        Format::Letter => 300.0,
+        Format::Letter | Format::A4 => 300.0,
         Format::Roll80 | Format::Roll58 => 203.2,
     }
 }
@@ -75,7 +75,7 @@ fn the_code_is_large_enough_free_around_and_away_from_the_edges() {
         );
         let mm = |pixels: usize| pixels as f32 / dpi * 25.4;
         let [page_width, page_height] = [page.page.0, page.page.1 - page.top].map(|points| points / 72.0 * 25.4);
-        if format == Format::Letter {
+        if matches!(format, Format::Letter | Format::A4) {
             assert!(left >= 19.9 && page_height - bottom >= 20.0, "{left} {bottom}");
         } else {
             let middle = page_width / 2.0;
