@@ -50,7 +50,7 @@ for receipt in issued:
     else:
         raise SystemExit(f"{receipt['encf']} was not accepted within 30 s")
 first = issued[0]
-for paper in ("letter", "roll80", "roll58"):
+for paper in ("letter", "a4", "roll80", "roll58"):
     (FOLDER / f"print-{paper}.pdf").write_bytes(call(f"/ecf/{first['public_id']}/pdf?format={paper}"))
 (FOLDER / "stamp").write_text(first["electronic_stamp"])
 (FOLDER / "encf").write_text(first["encf"])

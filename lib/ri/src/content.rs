@@ -188,7 +188,7 @@ fn terms(header: &Encabezado) -> Vec<Pair> {
     });
     let currency = &header.otra_moneda;
     let rate = currency.tipo_moneda.zip(currency.tipo_cambio.as_ref());
-    let rate = rate.map(|(code, rate)| format!("{code} 1.00 = RD$ {}", amount(rate)));
+    let rate = rate.map(|(code, rate)| format!("{code} 1.00 = RD$\u{a0}{}", amount(rate)));
     let order = text(&comprador.numero_orden_compra).map(|number| match &comprador.fecha_orden_compra {
         Some(day) => format!("{number} del {day}"),
         None => number,
@@ -220,10 +220,10 @@ fn notes(header: &Encabezado) -> Vec<Pair> {
 fn payments(id_doc: &IdDoc) -> Option<String> {
     let payments = id_doc.tabla_formas_pago.forma_de_pago.iter().filter_map(|entry| {
         let words = entry.forma_pago?.words();
-        let paid = entry.monto_pago.as_ref().map(|paid| format!(" RD$ {}", amount(paid)));
+        let paid = entry.monto_pago.as_ref().map(|paid| format!(" RD$\u{a0}{}", amount(paid)));
         Some(format!("{words}{}", paid.unwrap_or_default()))
     });
-    Some(payments.collect::<Vec<_>>().join("  ·  "))
+    Some(payments.collect::<Vec<_>>().join("; "))
 }
 
 /// The account that a cheque or a transfer comes from.

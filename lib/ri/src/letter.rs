@@ -59,7 +59,7 @@ impl Page {
         let x = SYMBOL_X + symbol_side + QUIET + 2.0 * NOTICE_INSET;
         Span {
             x,
-            width: self.totals().x - x - 2.0 * NOTICE_INSET,
+            width: self.totals().x - x - 4.0 * NOTICE_INSET,
         }
     }
 }
@@ -271,8 +271,10 @@ impl Foot<'_> {
 
     /// Where the foot starts when the sums beside the QR code are this high.
     fn top(&self, sums_height: f32) -> f32 {
-        let symbol = QUIET + self.symbol_side + QUIET + 2.0 * SIGNATURE.line_height();
-        self.legends_y - symbol.max(sums_height + GAP).max(self.notices_height() + GAP) - GAP
+        let signature = 2.0 * SIGNATURE.line_height();
+        let symbol = QUIET + self.symbol_side + QUIET + signature;
+        let notices = self.notices_height() + signature + GAP;
+        self.legends_y - symbol.max(sums_height + GAP).max(notices) - GAP
     }
 }
 
@@ -358,7 +360,8 @@ fn write_foot(sheet: &mut Sheet, content: &Content, part: &Part, index: usize, f
         y = signature.pair(pair.label, &pair.value, span, y, SIGNATURE);
     }
     let notices = foot.page.notices(foot.symbol_side);
-    let mut notice_y = symbol_y.min(foot.legends_y - GAP - foot.notices_height());
+    // They end above the signature, whose lines are as long as they need.
+    let mut notice_y = symbol_y.min(symbol_y + foot.symbol_side + QUIET - foot.notices_height());
     for notice in &foot.notices {
         let mut element = Element::new(Role::Paragraph);
         let end = element.write(notice, notices, notice_y + NOTICE_INSET, NOTICE) + NOTICE_INSET;

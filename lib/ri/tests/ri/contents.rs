@@ -322,7 +322,7 @@ fn a_receipt_without_a_verdict_says_that_it_is_pending() {
 #[test]
 fn what_the_receipt_says_of_payment_buyer_and_shipment_is_printed() {
     let everybody = [
-        "Formas de Pago: Efectivo RD$ 10,000.00 · Cheque/Transferencia/Depósito RD$ 5,000.00",
+        "Formas de Pago: Efectivo RD$ 10,000.00; Cheque/Transferencia/Depósito RD$ 5,000.00",
         "Cuenta: Cta. Corriente, 770-001234-5, Banco del Cibao",
         "Contacto: Ing. Rosa Núñez, 809-555-0188",
         "Correo: compras@penanunez.example",
