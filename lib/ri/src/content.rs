@@ -91,7 +91,11 @@ impl Content {
         let is_deferred = header.id_doc.indicador_envio_diferido == Some(IndicadorEnvioDiferido::Diferido);
         let notices = match mode {
             Mode::Pending if is_deferred => vec![DEFERRED],
-            _ => is_deferred.then_some(DEFERRED).into_iter().chain(mode.notice()).collect(),
+            _ => is_deferred
+                .then_some(DEFERRED)
+                .into_iter()
+                .chain(mode.notice())
+                .collect(),
         };
         let signed_at = document.fecha_hora_firma.expect("a receipt with a stamp has it");
         Self {
@@ -220,7 +224,10 @@ fn notes(header: &Encabezado) -> Vec<Pair> {
 fn payments(id_doc: &IdDoc) -> Option<String> {
     let payments = id_doc.tabla_formas_pago.forma_de_pago.iter().filter_map(|entry| {
         let words = entry.forma_pago?.words();
-        let paid = entry.monto_pago.as_ref().map(|paid| format!(" RD$\u{a0}{}", amount(paid)));
+        let paid = entry
+            .monto_pago
+            .as_ref()
+            .map(|paid| format!(" RD$\u{a0}{}", amount(paid)));
         Some(format!("{words}{}", paid.unwrap_or_default()))
     });
     Some(payments.collect::<Vec<_>>().join("; "))

@@ -69,6 +69,9 @@ mod tests {
             assert_eq!(format.to_string().parse(), Ok(format));
         }
         let error = "a5".parse::<Format>().unwrap_err();
-        assert_eq!(error.to_string(), "format \"a5\" is not one of letter, a4, roll80, roll58");
+        assert_eq!(
+            error.to_string(),
+            "format \"a5\" is not one of letter, a4, roll80, roll58"
+        );
     }
 }

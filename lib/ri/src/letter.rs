@@ -166,11 +166,16 @@ impl More {
             height: 0.0,
         };
         for (row, height) in shipment.chain(notes) {
-            let y = if more.elements.is_empty() { GAP / 2.0 } else { more.height };
+            let y = if more.elements.is_empty() {
+                GAP / 2.0
+            } else {
+                more.height
+            };
             if y + height > room {
                 break;
             }
-            more.elements.extend(row.elements.iter().map(|element| element.lowered(y)));
+            more.elements
+                .extend(row.elements.iter().map(|element| element.lowered(y)));
             more.height = y + height;
         }
         more
@@ -178,7 +183,9 @@ impl More {
 
     /// Writes it below `y`; returns where it ends.
     fn write(&self, sheet: &mut Sheet, y: f32) -> f32 {
-        sheet.elements.extend(self.elements.iter().map(|element| element.lowered(y)));
+        sheet
+            .elements
+            .extend(self.elements.iter().map(|element| element.lowered(y)));
         y + self.height
     }
 }

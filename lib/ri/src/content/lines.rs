@@ -105,7 +105,9 @@ impl Lines {
         Self {
             columns: Column::ALL.into_iter().filter(used).collect(),
             other_currency: match receipt.document.encabezado.otra_moneda.tipo_moneda {
-                Some(currency) => [Column::Precio, Column::Valor].map(|column| format!("{} {}", column.title(), currency.code())),
+                Some(currency) => {
+                    [Column::Precio, Column::Valor].map(|column| format!("{} {}", column.title(), currency.code()))
+                }
                 None => [Column::PrecioOtraMoneda, Column::ValorOtraMoneda].map(|column| column.title().to_owned()),
             },
             lines,

@@ -73,8 +73,13 @@ pub(super) fn of(document: &Document) -> Vec<Total> {
         entries.partition(|entry| entry.indicador_norma1007 == Some(IndicadorNorma1007::Si));
     let net = [&totales.monto_gravado_total, &totales.monto_exento];
     if let Some(gross) = gross(net, &in_base, |entry| entry.monto_descuentoo_recargo.as_ref()) {
-        let net = [&moneda.monto_gravado_total_otra_moneda, &moneda.monto_exento_otra_moneda];
-        let other = self::gross(net, &in_base, |entry| entry.monto_descuentoo_recargo_otra_moneda.as_ref());
+        let net = [
+            &moneda.monto_gravado_total_otra_moneda,
+            &moneda.monto_exento_otra_moneda,
+        ];
+        let other = self::gross(net, &in_base, |entry| {
+            entry.monto_descuentoo_recargo_otra_moneda.as_ref()
+        });
         rows.push("Subtotal Bruto", gross, other);
     }
     rows.0.extend(in_base.into_iter().filter_map(adjustment));

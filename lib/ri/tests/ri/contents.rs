@@ -303,7 +303,11 @@ fn a_receipt_of_a_test_environment_says_so_on_every_sheet() {
             };
             for sheet in texts(&render(&signed, &options).unwrap()) {
                 let sheet = sheet.split_whitespace().collect::<Vec<_>>().join(" ");
-                assert_eq!(sheet.contains(mark), environment != Environment::Ecf, "{format}: {sheet}");
+                assert_eq!(
+                    sheet.contains(mark),
+                    environment != Environment::Ecf,
+                    "{format}: {sheet}"
+                );
             }
         }
     }

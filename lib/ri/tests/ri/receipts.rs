@@ -70,7 +70,8 @@ pub(crate) fn payload(receipt_type: ReceiptType) -> Value {
 pub(crate) fn full(receipt_type: ReceiptType) -> Vec<u8> {
     let mut payload = payload(receipt_type);
     let header = &mut payload["Encabezado"];
-    header["Emisor"]["InformacionAdicionalEmisor"] = json!("Mercancía revisada en presencia del cliente; cambios en 7 días.");
+    header["Emisor"]["InformacionAdicionalEmisor"] =
+        json!("Mercancía revisada en presencia del cliente; cambios en 7 días.");
     if !matches!(receipt_type, ReceiptType::E34 | ReceiptType::E43) {
         header["IdDoc"]["TablaFormasPago"] = json!({"FormaDePago": [
             {"FormaPago": 1, "MontoPago": "10000.00"}, {"FormaPago": 2, "MontoPago": "5000.00"}
