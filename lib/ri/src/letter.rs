@@ -86,7 +86,7 @@ const NOTICE: Style = Style::bold(9.5);
 const NOTICE_INSET: f32 = 5.0;
 const MORE: Style = Style::regular(8.0);
 const BAND: f32 = 17.0;
-/// Of the band of a receipt without fiscal value, and what stands for it on the paper of a black printer is as dark.
+/// Band of a receipt without fiscal value; a printer without colour prints it nearly black.
 const ALARM: Color = Color::new(0xa8, 0x00, 0x20);
 
 pub(crate) fn lay_out(
